@@ -3,9 +3,8 @@
 #include "wormcube/runtime/replay/replay.hpp"
 
 #include "wormcube/apps/cli/commands/commands.hpp"
+#include "wormcube/apps/cli/commands/sweep.hpp"
 #include "wormcube/apps/cli/core/time_limited.hpp"
-#include "wormcube/apps/cli/options/algorithms.hpp"
-#include "wormcube/apps/cli/options/call.hpp"
 #include "wormcube/apps/cli/options/choice.hpp"
 #include "wormcube/apps/cli/options/cost.hpp"
 #include "wormcube/apps/cli/options/help.hpp"
@@ -16,9 +15,6 @@
 #include "wormcube/apps/cli/options/numbers.hpp"
 #include "wormcube/apps/cli/options/schedules.hpp"
 #include "wormcube/apps/cli/options/trace.hpp"
-#include "wormcube/apps/cli/output/progress.hpp"
-#include "wormcube/apps/cli/output/results.hpp"
-#include "wormcube/apps/cli/output/table.hpp"
 #include "wormcube/apps/common/trace.hpp"
 #include "wormcube/runtime/base/error.hpp"
 #include "wormcube/runtime/replay/analysis.hpp"
@@ -37,16 +33,14 @@ namespace wormcube::cli {
 namespace {
 
 struct ReplayCommand {
-  std::string operation, schedule;
-  std::vector<std::string> on, bytes{"1K"};
-  AlgorithmOptions algorithm;
-  CallOptions call;
+  SweepOptions what;
+  std::string schedule;
+  std::vector<std::string> bytes{"1K"};
   ModelOptions model;
   std::string by = "formula", messages = "auto", explain;
   TraceOptions trace;
   bool critical_path = false;
   double time_limit = 0;
-  const CLI::Option* bytes_option = nullptr;
   OutputOptions output;
 };
 
@@ -434,13 +428,13 @@ class Replayer {
 
 /// What is asked for beside the machine, and contradicts.
 void require_one_source(const ReplayCommand& options) {
-  if (options.schedule.empty() == options.operation.empty()) {
+  if (options.schedule.empty() == options.what.operation.empty()) {
     throw UsageError("give an operation and --on TOPOLOGY, or a schedule's text: --schedule FILE");
   }
-  if (!options.schedule.empty() && !options.on.empty()) {
+  if (!options.schedule.empty() && !options.what.on.empty()) {
     throw UsageError("--on has no effect with --schedule: the file names its network");
   }
-  if (options.schedule.empty() && options.on.empty()) {
+  if (options.schedule.empty() && options.what.on.empty()) {
     throw UsageError("give the network: --on torus:4x4");
   }
 }
@@ -452,8 +446,8 @@ ExitCode replay_command(Context& context, const ReplayCommand& given) {
   options.output.validate();
   options.trace.validate();
   const ModelOptions::Resolved resolved = options.model.resolve();
-  if (resolved.profile && options.algorithm.ports == "auto") {
-    options.algorithm.ports = resolved.profile->model.all_port ? "all" : "one";
+  if (resolved.profile && options.what.algorithm.ports == "auto") {
+    options.what.algorithm.ports = resolved.profile->model.all_port ? "all" : "one";
   }
   const OutputOptions& output = options.output;
   const auto print_model = [&] {
@@ -478,92 +472,62 @@ ExitCode replay_command(Context& context, const ReplayCommand& given) {
                     replay_columns(schedule.topology.name().size(), options.schedule.size()));
     Replayer replayer(options, resolved, results);
     const ExitCode code =
-        replayer({nullptr, 0, options.schedule}, schedule, options.algorithm.ports == "all");
+        replayer({nullptr, 0, options.schedule}, schedule, options.what.algorithm.ports == "all");
     note_machine(results, resolved);
     results.finish(true);
     return code;
   }
 
-  const Operation operation = parse_operation(options.operation);
-  const std::vector<Topology> topologies = parse_topologies(options.on);
-  for (const Topology& topology : topologies) topology.require_routable();
-  const Arguments arguments = options.call.resolve(operation);
-  require_data(options.bytes_option, operation);
-  const std::vector<Bytes> sizes = parse_sizes(options.bytes);
+  Sweep sweep(options.what, parse_topologies(options.what.on), parse_sizes(options.bytes));
   const AutoChooser choose =
       options.by == "replay"
           ? replaying_chooser(context, resolved.model, output, options.model.virtual_channels)
       : options.by == "work" ? chooser_by_work(context, output)
                              : chooser_by_formula(context, output);
-  struct Plan {
-    const Topology* topology;
-    Bytes bytes;
-    Selection selection;
-  };
-  std::vector<Plan> plans;
-  std::vector<Selection> all_selections;
-  std::size_t topology_width = 0, name_width = 0;
-  for (const Topology& topology : topologies) {
-    for (const Bytes bytes : sizes) {
-      plans.push_back({&topology, bytes,
-                       select(options.algorithm, operation, topology, arguments, resolved.cost,
-                              bytes, topologies.size() > 1, choose)});
-      all_selections.push_back(plans.back().selection);
-      topology_width = std::max(topology_width, topology.name().size());
-      for (const Collective& collective : plans.back().selection.collectives) {
-        name_width = std::max(name_width, collective.text().size());
-      }
-    }
-  }
-  require_some(operation, all_selections);
-  const bool single = options.algorithm.single() && plans.size() == 1;
-  if (options.trace.wanted() && !single) {
+  sweep.select(context, resolved.cost, choose);
+  if (options.trace.wanted() && !sweep.is_single()) {
     throw UsageError("--trace takes one algorithm on one network with one size");
   }
 
-  print_setting(
-      output, "replay",
-      fmt::format("{}, algorithm {}{}", to_string(operation), names_text(options.algorithm),
-                  options.algorithm.chooses() ? ", auto by " + options.by : ""));
-  if (const std::string text = arguments_text(operation, arguments); !text.empty()) {
-    print_setting(output, "arguments", text);
-  }
-  for (const Topology& topology : topologies) {
-    print_setting(output, "topology", topology_text(topology));
-  }
+  print_setting(output, "replay",
+                fmt::format("{}, algorithm {}{}", to_string(sweep.operation()),
+                            names_text(options.what.algorithm),
+                            options.what.algorithm.chooses() ? ", auto by " + options.by : ""));
+  sweep.print_settings(output);
   print_model();
+  std::size_t topology_width = 0, name_width = 0;
+  for (const Topology& topology : sweep.topologies())
+    topology_width = std::max(topology_width, topology.name().size());
+  for (const Sweep::Row& row : sweep.rows())
+    name_width = std::max(name_width, row.collective.text().size());
   Results results(context, output, replay_columns(topology_width, name_width));
   Replayer replayer(options, resolved, results);
   Progress progress(context, output, "replay");
-  ExitCode worst = passed;
-  long done = 0, total = 0;
-  for (const Plan& plan : plans) total += std::ssize(plan.selection.collectives);
-  for (const Plan& plan : plans) {
-    const Topology& topology = *plan.topology;
-    for (const Collective& collective : plan.selection.collectives) {
-      progress.doing(
-          fmt::format("{} {} on {}", operation->name, collective.text(), topology.name()));
-      progress(done++, total);
-      const Schedule schedule =
-          record_call(collective, topology, plan.bytes, options.call.in_place == "on");
-      const ReplayTask task{&collective, plan.bytes, collective.text()};
-      worst = std::max(
-          worst, replayer(task, schedule, all_port(options.algorithm, *collective.algorithm)));
-      note_remark(results, *collective.algorithm, topology);
-    }
-    note_refused(results, options.algorithm, options.output, plan.selection.refused);
-    if (!options.explain.empty()) {
-      Collective collective = parse_collective(operation, options.explain, arguments);
-      collective.require(topology);
-      collective.settle(topology, resolved.cost, plan.bytes);
-      for (const std::string& line :
-           explanation({&collective, plan.bytes, collective.text()}, topology, resolved.cost)) {
-        results.note(line);
+  const ExitCode worst = sweep.each(context, output, results, progress, [&](const Sweep::Row& row) {
+    const Collective& collective = row.collective;
+    const Schedule schedule =
+        record_call(collective, row.topology, row.block_bytes, options.what.call.in_place == "on");
+    const ExitCode code = replayer({&collective, row.block_bytes, collective.text()}, schedule,
+                                   all_port(options.what.algorithm, *collective.algorithm));
+    note_remark(results, *collective.algorithm, row.topology);
+    return code;
+  });
+  if (!options.explain.empty()) {
+    for (const Topology& topology : sweep.topologies()) {
+      for (const Bytes bytes : sweep.sizes()) {
+        Collective collective =
+            parse_collective(sweep.operation(), options.explain, sweep.arguments());
+        collective.require(topology);
+        collective.settle(topology, resolved.cost, bytes);
+        for (const std::string& line :
+             explanation({&collective, bytes, collective.text()}, topology, resolved.cost)) {
+          results.note(line);
+        }
       }
     }
   }
   note_machine(results, resolved);
-  results.finish(single);
+  results.finish(sweep.is_single());
   return worst;
 }
 
@@ -573,16 +537,16 @@ Action add_replay(CLI::App& program) {
   auto options = std::make_shared<ReplayCommand>();
   CLI::App& app = *program.add_subcommand(
       "replay", "What an algorithm or a schedule needs on a modelled machine, flit by flit");
-  app.add_option("OPERATION", options->operation, operations_text());
-  add_on_option(app, options->on, false);
+  app.add_option("OPERATION", options->what.operation, operations_text());
+  add_on_option(app, options->what.on, false);
   app.add_option(
          "--schedule", options->schedule,
          "Replay a schedule's text, as `show --schedule` writes it, instead of an operation")
       ->type_name("FILE")
       ->check(file_name())
       ->group("What");
-  add_algorithm_options(app, options->algorithm);
-  options->bytes_option = add_sizes_option(app, options->bytes, "Block size");
+  add_algorithm_options(app, options->what.algorithm);
+  options->what.bytes_option = add_sizes_option(app, options->bytes, "Block size");
   app.add_option(
          "--auto-by", options->by,
          "What `auto` chooses by: the formulas, replays of them all, or the work of emulating them")
@@ -591,7 +555,7 @@ Action add_replay(CLI::App& program) {
       ->capture_default_str()
       ->group("What");
   add_model_options(app, options->model);
-  add_call_options(app, options->call);
+  add_call_options(app, options->what.call);
   app.add_flag("--critical-path", options->critical_path,
                "What the end time is made of: which messages, which work")
       ->group("Reports");
