@@ -1,13 +1,36 @@
-// Graphs of the literature, by name: stars, Petersen's, circulants, and other Cayley graphs.
+// The kinds of networks by name, and the graphs of the literature: stars, Petersen's, circulants, and
+// other Cayley graphs.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
 #include "wormcube/runtime/topology/graph.hpp"
 
+#include <cstdint>
+#include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace wormcube {
+
+/// A kind of network, as the grammar, help, completion, documents and tests know it: one row of the
+/// table in families.cpp. README's and command-line.md's tables are compared with it.
+struct NetworkKind {
+  std::string_view name, example;   ///< "ring", "ring:7"
+  std::string_view syntax;          ///< "ring:N"
+  std::string_view meaning, nodes;  ///< what joins which nodes, and how many there are, as markdown
+  std::string_view samples;         ///< small networks for tests, apart by blanks
+
+  // How the text behind the colon is read.
+  Graph (*graph)(Rank) = nullptr;  ///< of one size; nullptr: the parser has a function of its own
+  bool many_sizes = false;         ///< a product of such graphs: `torus:8x8`
+  std::string_view several = {};   ///< what may have been meant by several sizes
+  std::string_view what = "a size";
+  std::int64_t most = max_nodes;
+};
+std::span<const NetworkKind> network_kinds();
+/// "ring:7 line:5 .. graph:FILE": an example of each.
+std::string network_examples();
 
 /// Each is of Shape::graph, its vertices are all nodes, and its name is the grammar's text. All but
 /// the star and Petersen's graph know their group: Graph::cayley(). Throw UsageError for sizes

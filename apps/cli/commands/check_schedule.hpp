@@ -3,6 +3,7 @@
 #pragma once
 
 #include "wormcube/apps/cli/core/context.hpp"
+#include "wormcube/apps/cli/core/exit_code.hpp"
 #include "wormcube/apps/cli/output/files.hpp"
 
 #include <string>

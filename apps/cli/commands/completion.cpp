@@ -5,6 +5,7 @@
 #include "wormcube/apps/cli/options/help.hpp"
 #include "wormcube/apps/common/machines.hpp"
 #include "wormcube/collectives/core/registry.hpp"
+#include "wormcube/runtime/topology/families.hpp"
 
 #include <algorithm>
 #include <memory>
@@ -17,10 +18,6 @@
 namespace wormcube::cli {
 
 namespace {
-
-constexpr std::string_view shapes =
-    "line: ring: complete: mesh: torus: ghc: hypercube: tree: star: petersen ccc: butterfly: "
-    "circulant: star-graph: bubble-sort: cayley: graph:";
 
 bool is_word(std::string_view text) {
   return !text.empty() &&
@@ -66,7 +63,7 @@ std::string values_text(const CLI::App& command) {
 }
 
 std::string bash_text(const CLI::App& program) {
-  std::string commands, options, flags, values, operations, algorithms, machines;
+  std::string commands, options, flags, values, operations, algorithms, machines, networks;
   const auto join = [](std::string& list, std::string_view word) {
     list.append(list.empty() ? "" : " ").append(word);
   };
@@ -91,6 +88,10 @@ std::string bash_text(const CLI::App& program) {
     algorithms += fmt::format("    {}) echo \"{}\" ;;\n", operation->name, names);
   }
   for (const MachineProfile& profile : machine_profiles()) join(machines, profile.name);
+  for (const NetworkKind& kind : network_kinds()) {
+    const bool is_whole = kind.example == kind.name;
+    join(networks, std::string(kind.name) + (is_whole ? "" : ":"));
+  }
   return fmt::format(R"(# bash completion for wormcube. Written by `wormcube completion bash`.
 _wormcube_algorithms() {{
   case ${{COMP_WORDS[2]}} in
@@ -98,7 +99,7 @@ _wormcube_algorithms() {{
 }}
 _wormcube() {{
   local word=${{COMP_WORDS[COMP_CWORD]}} command=${{COMP_WORDS[1]}} words= flags= at last=
-  local networks="{shapes}" operations="{operations}" machines="{machines}"
+  local networks="{networks}" operations="{operations}" machines="{machines}"
   # A ':' divides words in bash: what stands before it is no part of what is completed.
   local line=${{COMP_LINE:0:COMP_POINT}}
   local whole=${{line##*[[:space:]]}}
@@ -137,7 +138,7 @@ _wormcube() {{
 }}
 complete -F _wormcube wormcube
 )",
-                     fmt::arg("algorithms", algorithms), fmt::arg("shapes", shapes),
+                     fmt::arg("algorithms", algorithms), fmt::arg("networks", networks),
                      fmt::arg("operations", operations), fmt::arg("machines", machines),
                      fmt::arg("commands", commands), fmt::arg("options", options),
                      fmt::arg("values", values));

@@ -392,8 +392,8 @@ std::vector<std::size_t> steps_to_print(const Play& play, long chosen) {
   return steps;
 }
 
-Sheet sheet_of(const Play& play, const Layout& layout, const Routing& routing,
-               const DrawCommand& options, Bytes block_bytes) {
+Sheet sheet_of(const Context& context, const Play& play, const Layout& layout,
+               const Routing& routing, const DrawCommand& options, Bytes block_bytes) {
   Sheet sheet;
   const Json& check = play.json["check"];
   sheet.title = fmt::format("{} on {}, {}", check["operation"].get<std::string>(), layout.network,
@@ -536,7 +536,7 @@ ExitCode draw(Context& context, const DrawCommand& given) {
     Play result = play(row.collective, options, routing, layout, block_bytes);
     all_passed = all_passed && result.check.passed();
     if (still || fallback.empty()) {
-      const Sheet sheet = sheet_of(result, layout, routing, options, block_bytes);
+      const Sheet sheet = sheet_of(context, result, layout, routing, options, block_bytes);
       fallback = without_script(sheet);
       if (!options.svg.empty()) write_text(context, options.svg, sheet_svg(sheet));
       if (!options.pdf.empty()) write_text(context, options.pdf, sheet_pdf(sheet));

@@ -14,6 +14,7 @@
 #include "wormcube/apps/draw/still.hpp"
 #include "wormcube/runtime/base/error.hpp"
 #include "wormcube/runtime/base/host/memory.hpp"
+#include "wormcube/runtime/topology/families.hpp"
 #include "wormcube/runtime/topology/flows.hpp"
 #include "wormcube/runtime/topology/routing.hpp"
 #include "wormcube/runtime/topology/theory.hpp"
@@ -439,10 +440,7 @@ Action add_topology(CLI::App& program) {
   CLI::App& app = *program.add_subcommand(
       "topology", "Show a network: nodes, links, ports, routes, deadlock freedom");
   app.add_option("--on,TOPOLOGY", options->topology,
-                 "ring:7 line:5 torus:8x8 mesh:6x4 hypercube:6 complete:8 tree:8 ghc:4x3 star:8 "
-                 "petersen ccc:3 butterfly:3 circulant:12+1+3 star-graph:4 bubble-sort:4 "
-                 "cayley:2134+2341 graph:FILE, or a product such as "
-                 "ring:4*line:3")
+                 network_examples() + ", or a product such as ring:4*line:3")
       ->required();
   app.add_option("--node", options->node, "Show this node's ports and neighbours")
       ->type_name("NODE")
