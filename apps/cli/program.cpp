@@ -332,11 +332,11 @@ int run_main(Context& context, int all, const char* const* all_words, const Part
       ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
 
   using Add = Action (*)(CLI::App&);
-  constexpr std::array adders{
-      add_list,   add_best,      add_run,      add_check,      add_show,     add_draw,
-      add_plot,   add_topology,  add_fft,      add_transpose,  add_matvec,   add_sort,
-      add_lookup, add_reproduce, add_deadlock, add_replay,     add_machines, add_tune,
-      add_mpicc,  add_mpicxx,    add_mpirun,   add_completion, add_manual};
+  constexpr Add adders[]{
+#define WORMCUBE_COMMAND(name) add_##name,
+#include "wormcube/apps/cli/commands/commands.inc"
+#undef WORMCUBE_COMMAND
+  };
   std::vector<std::pair<CLI::App*, Action>> commands;
   for (const Add add : adders) {
     Action action = add(program);

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "wormcube/apps/cli/commands/plot_rows.hpp"
+#include "wormcube/apps/cli/core/context.hpp"
 
 #include <string>
 #include <vector>
