@@ -50,7 +50,8 @@ bool may_include(std::string_view file, std::string_view other) {
       {"runtime/machine/",  // it writes traces: schedule.hpp, and no more of it
        {"runtime/machine/", "runtime/network/", "runtime/topology/",
         "runtime/schedule/schedule.hpp", "runtime/node/", "runtime/base/"}},
-      // The harness runs, checks and proves algorithms; they do not know it, nor what is not oblivious.
+      // The harness runs, checks and proves algorithms; they do not know it, nor what is not
+      // oblivious.
       {"collectives/harness/", {"collectives/", "runtime/"}},
       // Offers the MPI library's collectives as algorithms; nobody of the core includes it.
       {"collectives/mpi/", {"collectives/", "runtime/"}},

@@ -271,9 +271,10 @@ bool asks_for_text(int argc, const char* const* argv) {
          });
 }
 
-/// The end of a process that mpirun has started beside others who know nothing of each other; nothing
-/// if it is alone, or they work together. One of them speaks. The others end as if all were well: at
-/// the first error mpirun ends all, and one of theirs could come before the first has spoken.
+/// The end of a process that mpirun has started beside others who know nothing of each other;
+/// nothing if it is alone, or they work together. One of them speaks. The others end as if all were
+/// well: at the first error mpirun ends all, and one of theirs could come before the first has
+/// spoken.
 std::optional<End> end_of_wrongly_started(const Context& context, int argc, const char* const* argv,
                                           const Parts& parts) {
   const std::optional<Launch> launch = launch_of_several();
@@ -285,8 +286,8 @@ std::optional<End> end_of_wrongly_started(const Context& context, int argc, cons
 }
 
 int run_main(Context& context, int all, const char* const* all_words, const Parts& parts) {
-  // glibc would raise the limit from which blocks are maps of their own, and every node's thread keep
-  // the large ones that it frees: memory that no estimate can know.
+  // glibc would raise the limit from which blocks are maps of their own, and every node's thread
+  // keep the large ones that it frees: memory that no estimate can know.
   constexpr int own_map_bytes = 1 << 20;
   mallopt(M_MMAP_THRESHOLD, own_map_bytes);
   context.set_command_line(all, all_words);

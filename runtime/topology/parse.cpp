@@ -273,7 +273,8 @@ std::optional<Failure> take_failure(std::string_view& text) {
   return Failure{rank(*one), rank(*other), std::string(last)};
 }
 
-/// A network without what has failed, as one graph: its nodes keep their order, and get new numbers.
+/// A network without what has failed, as one graph: its nodes keep their order, and get new
+/// numbers.
 Topology without(const Topology& whole, const std::vector<Failure>& failures, std::string name) {
   const auto fail = [&](const std::string& why) {
     throw UsageError(fmt::format("topology '{}': {}", printable(name), why));

@@ -92,8 +92,8 @@ class ApplicationRun {
   /// The job's: they tell the progress line.
   RunOptions run_options();
 
-  /// Builds the machine and returns work(runner). A run over its time limit, a deadlock and a signal
-  /// leave JSON that says so, without figures.
+  /// Builds the machine and returns work(runner). A run over its time limit, a deadlock and a
+  /// signal leave JSON that says so, without figures.
   template <class Work>
   auto on_machine(bool all_port, const Work& work) {
     start(all_port);
@@ -111,8 +111,8 @@ class ApplicationRun {
   /// From here on: after on_machine().
   const MachineOptions& machine() const { return machine_->options(); }
   const apps::Runner& runner() const { return machine_->runner(); }
-  /// Lets the processes write the output file, if there is one. If that fails, finish() says so, when
-  /// the result is told.
+  /// Lets the processes write the output file, if there is one. If that fails, finish() says so,
+  /// when the result is told.
   void write_output(const std::function<void()>& write);
   /// The figures with network and settings: what the application's own fields follow.
   Json json(const Json& json, const RunFigures& figures) const;

@@ -24,8 +24,8 @@ bool is_word(std::string_view text) {
          text.find_first_not_of("abcdefghijklmnopqrstuvwxyz0123456789+-") == text.npos;
 }
 
-/// What completes the value of an option of this type, as an argument of the script's `offer`: words,
-/// or the name of one of its lists. \param files  whether names of files do, too
+/// What completes the value of an option of this type, as an argument of the script's `offer`:
+/// words, or the name of one of its lists. \param files  whether names of files do, too
 std::string values_of(std::string_view type, bool& files) {
   if (type == "TOPOLOGY") return "$networks";
   if (type == "OPERATION") return "$operations";
@@ -42,8 +42,8 @@ std::string values_of(std::string_view type, bool& files) {
   return words;
 }
 
-/// "run:--on) offer "$networks" ;;", a line for each option that takes what can be told; an operand has
-/// no name there.
+/// "run:--on) offer "$networks" ;;", a line for each option that takes what can be told; an operand
+/// has no name there.
 std::string values_text(const CLI::App& command) {
   std::string text;
   const auto add = [&](std::string_view name, std::string_view type) {

@@ -222,7 +222,8 @@ void aggregate(Play& play, const Routing& routing, std::string reason) {
   play.aggregate = true;
 }
 
-/// One algorithm: checked, recorded with blocks of this size, proved again with an eye on the blocks.
+/// One algorithm: checked, recorded with blocks of this size, proved again with an eye on the
+/// blocks.
 Play play(const Collective& collective, const DrawCommand& options, const Routing& routing,
           const Layout& layout, Bytes block_bytes) {
   const Topology& topology = routing.topology();

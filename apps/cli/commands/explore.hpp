@@ -7,9 +7,9 @@
 
 namespace wormcube::cli {
 
-/// Runs the command that this process is, first as it is, then with --shuffle 1, 2, .., runs; says which of them end or
-/// print otherwise, whatever the order of their lines. Exit code: that of the first run, or 1 if any differs.
-/// Throws UsageError.
+/// Runs the command that this process is, first as it is, then with --shuffle 1, 2, .., runs; says
+/// which of them end or print otherwise, whatever the order of their lines. Exit code: that of the
+/// first run, or 1 if any differs. Throws UsageError.
 ExitCode explore(const Context& context, int runs);
 
 }  // namespace wormcube::cli

@@ -136,7 +136,8 @@ void require_memory_to_list(const Topology& topology) {
                  bytes_of_node * topology.nodes(), "use fewer nodes");
 }
 
-/// What `auto` takes on one network, for each block size; nothing where no algorithm of its kind runs.
+/// What `auto` takes on one network, for each block size; nothing where no algorithm of its kind
+/// runs.
 struct AutoChoice {
   std::optional<Collective> one_port, all_port;
 

@@ -115,8 +115,8 @@ std::string quoted(const std::string& word) {
   return text + "'";
 }
 
-/// What a program's link needs. \param linker_alone  in the form that CMake's FindMPI passes on, -Wl
-/// but not -shared; the compiler links an ordinary program then
+/// What a program's link needs. \param linker_alone  in the form that CMake's FindMPI passes on,
+/// -Wl but not -shared; the compiler links an ordinary program then
 std::vector<std::string> link_words(const mpi::Kit& kit, bool makes_library, bool linker_alone) {
   std::vector<std::string> words{"-L" + kit.library, "-Wl,-rpath," + kit.library};
   if (!makes_library) {

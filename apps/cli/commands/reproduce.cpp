@@ -41,8 +41,8 @@ struct ReproduceCommand {
   OutputOptions output;
 };
 
-/// Whether the program takes what the paper prints: another question than whether it passes, which is
-/// by the corrected formula.
+/// Whether the program takes what the paper prints: another question than whether it passes, which
+/// is by the corrected formula.
 std::optional<bool> is_as_printed(const Figure& figure) {
   return figure.printed ? std::optional(*figure.printed == figure.counted) : std::nullopt;
 }

@@ -58,8 +58,8 @@ void require_acyclic(const Topology& topology, int virtual_channels) {
   }
 }
 
-/// What the dry run of a row has thrown, if it is the row's own fault: the row says it. Throws what is
-/// the caller's or this computer's: that it needs more memory than there is.
+/// What the dry run of a row has thrown, if it is the row's own fault: the row says it. Throws what
+/// is the caller's or this computer's: that it needs more memory than there is.
 std::exception_ptr failure_in_dry_run(Context& context, const Sweep::Row& row,
                                       const CollectiveRun& run, const MachineFlags& flags) {
   context.set_doing(fmt::format("{} {} on {}, dry run", row.collective.operation()->name,

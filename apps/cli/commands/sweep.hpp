@@ -26,8 +26,8 @@ struct SweepOptions {
   const CLI::Option* bytes_option = nullptr;
 };
 
-/// Mistakes of the caller are found before the first row. Then each row is made in turn, and one that
-/// fails does not end the others.
+/// Mistakes of the caller are found before the first row. Then each row is made in turn, and one
+/// that fails does not end the others.
 class Sweep {
  public:
   /// One algorithm with its options, on one network, with blocks of one size.
@@ -68,12 +68,13 @@ class Sweep {
   ExitCode each(Context& context, const OutputOptions& output, Results& results, Progress& progress,
                 const Make& make) const;
 
-  /// The cells of a row without a result, which ends with the verdict, "FAILED" or "?"; empty: it is
-  /// not printed.
+  /// The cells of a row without a result, which ends with the verdict, "FAILED" or "?"; empty: it
+  /// is not printed.
   using CellsOf = std::function<std::vector<std::string>(const std::string& verdict)>;
   /// Makes one row that may fail, come to its time limit or into a deadlock. Then it has a note, an
-  /// error on standard error, and its settings with the reason in JSON. Throws what ends the program,
-  /// and the refusal of the only row.
+  /// error on standard error, and its settings with the reason in JSON. Throws what ends the
+  /// program, and the refusal of the only row.
+  ///
   /// \param settings  what JSON has of it, whatever comes of it
   ExitCode attempt(Context& context, Results& results, const Row& row, Json settings,
                    const CellsOf& cells_of, const std::function<ExitCode()>& make) const;

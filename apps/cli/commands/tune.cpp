@@ -1,5 +1,5 @@
-// wormcube tune: the cost model's constants of this emulator on this computer, as a machine profile.
-// SPDX-License-Identifier: Apache-2.0
+// wormcube tune: the cost model's constants of this emulator on this computer, as a machine
+// profile. SPDX-License-Identifier: Apache-2.0
 #include "wormcube/apps/cli/commands/commands.hpp"
 #include "wormcube/apps/cli/core/json.hpp"
 #include "wormcube/apps/cli/core/time_limited.hpp"

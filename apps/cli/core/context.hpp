@@ -10,6 +10,7 @@
 #include <mutex>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 namespace wormcube::cli {
@@ -25,8 +26,8 @@ class Unfinished {
 /// `main` owns it and passes it to the command.
 ///
 /// Threads  One thread sets the command line, settings and cluster before the command begins. Any
-///          thread may ask for them then, set or ask what the program does, and call end_work(): the
-///          thread that waits for signals does.
+///          thread may ask for them then, set or ask what the program does, and call end_work():
+///          the thread that waits for signals does.
 class Context {
  public:
   Context() = default;
@@ -51,8 +52,8 @@ class Context {
   /// Calls it in the first process alone; a UsageError is thrown in all.
   void in_first_process(const std::function<void()>& act) const;
 
-  /// What is being done now, "alltoall ring on torus:8x8", for messages from other threads and about
-  /// missing memory. The command line until it is set.
+  /// What is being done now, "alltoall ring on torus:8x8", for messages from other threads and
+  /// about missing memory. The command line until it is set.
   void set_doing(std::string text);
   /// The same as the start of a message, "TEXT: "; empty if there is none.
   std::string doing() const;

@@ -24,8 +24,8 @@ struct Failure {
   std::string first_line() const { return text.substr(0, text.find('\n')); }
 };
 
-/// What this computer did not give (memory, threads, files) is not a wrong result, and would be missing
-/// for the next row too.
+/// What this computer did not give (memory, threads, files) is not a wrong result, and would be
+/// missing for the next row too.
 bool is_of_this_computer(const std::exception& error);
 
 /// Of what a row threw; nothing if it is not of this row alone, and ends the program.

@@ -27,11 +27,12 @@ Json json_value(const std::optional<bool>& value);
 std::string compact(const Json& json);
 /// Lines, indented.
 std::string indented(const Json& json);
-/// Rows as CSV: JSON's keys as column heads, those of objects inside as "outer.inner"; lists are left out.
+/// Rows as CSV: JSON's keys as column heads, those of objects inside as "outer.inner"; lists are
+/// left out.
 class CsvRows {
  public:
-  /// The line of one more row; nothing if it has brought a column that was not there: then text() is
-  /// another from its first line on.
+  /// The line of one more row; nothing if it has brought a column that was not there: then text()
+  /// is another from its first line on.
   std::optional<std::string> add(const Json& row);
   /// Heads and all lines.
   std::string text() const;

@@ -8,8 +8,8 @@
 
 namespace wormcube::cli {
 
-/// Text for a terminal: control characters (whole escape sequences begin with one) and bytes that are
-/// no UTF-8 as \x1b; tabs and line ends stay.
+/// Text for a terminal: control characters (whole escape sequences begin with one) and bytes that
+/// are no UTF-8 as \x1b; tabs and line ends stay.
 std::string cleaned(std::string_view text);
 
 /// Cleaned, to standard output, in place of the progress line.

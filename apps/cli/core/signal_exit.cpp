@@ -31,8 +31,9 @@ namespace wormcube::cli {
 
 namespace {
 
-/// The exit code, once all is said; -1 before. A signal after that changes and says nothing: where one
-/// of several processes ends with an error, mpirun sends SIGTERM to those that end a moment later.
+/// The exit code, once all is said; -1 before. A signal after that changes and says nothing: where
+/// one of several processes ends with an error, mpirun sends SIGTERM to those that end a moment
+/// later.
 std::atomic<int> concluded{-1};
 std::mutex running_mutex;            // held by who ends the program: main() does not return then
 Context* running_context = nullptr;  // null: main() is not running

@@ -22,8 +22,8 @@ struct NamedFile {
   bool output = false;
 };
 
-/// Which file a name means: a device and a number, or, of one that is not there yet, its folder's and
-/// the name in it. Nothing of what is no regular file: several may write to a pipe.
+/// Which file a name means: a device and a number, or, of one that is not there yet, its folder's
+/// and the name in it. Nothing of what is no regular file: several may write to a pipe.
 std::string identity(const NamedFile& file) {
   struct stat status {};
   const bool there =

@@ -18,7 +18,8 @@ class HelpFormatter final : public CLI::Formatter {
   std::string make_group(std::string group, bool is_positional,
                          std::vector<const CLI::Option*> options) const override;
   std::string make_subcommand(const CLI::App* command) const override;
-  /// Paragraphs are filled; lines that start with a blank stay as they are if the terminal has room.
+  /// Paragraphs are filled; lines that start with a blank stay as they are if the terminal has
+  /// room.
   std::string make_footer(const CLI::App* app) const override;
 };
 

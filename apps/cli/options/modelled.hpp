@@ -1,5 +1,5 @@
-// What decides between algorithms beside formulas: replays on the modelled machine, or the work of emulation.
-// SPDX-License-Identifier: Apache-2.0
+// What decides between algorithms beside formulas: replays on the modelled machine, or the work of
+// emulation. SPDX-License-Identifier: Apache-2.0
 #pragma once
 
 #include "wormcube/apps/cli/options/algorithms.hpp"

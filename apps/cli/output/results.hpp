@@ -17,9 +17,9 @@
 
 namespace wormcube::cli {
 
-/// Results as they come: each row is printed and in its files when it is there, which are whole then,
-/// whatever ends the program. CSV has one line per result and the JSON's keys as column headers; lists
-/// are left out.
+/// Results as they come: each row is printed and in its files when it is there, which are whole
+/// then, whatever ends the program. CSV has one line per result and the JSON's keys as column
+/// headers; lists are left out.
 ///
 /// Functions that write throw CannotWrite, after the row is printed and the other files have it.
 ///
@@ -34,8 +34,8 @@ class Results final : Unfinished {
   Results(const Results&) = delete;
   Results& operator=(const Results&) = delete;
 
-  /// Prints and keeps one result; JSON gets where and how it was made (`made`). Throws NobodyReads if
-  /// there is nobody left to tell.
+  /// Prints and keeps one result; JSON gets where and how it was made (`made`). Throws NobodyReads
+  /// if there is nobody left to tell.
   void add(const std::vector<std::string>& cells, Json json);
   /// no_result(), and prints a row of it.
   void add_without_result(const std::vector<std::string>& cells, std::string_view status,
@@ -44,11 +44,11 @@ class Results final : Unfinished {
   void keep_whole(Json json);
   /// What JSON has of the next result if there is none: its settings, without `made`.
   void begin(Json settings);
-  /// The same for the one object of a command: kept, as stopped, if the program ends without a better
-  /// one.
+  /// The same for the one object of a command: kept, as stopped, if the program ends without a
+  /// better one.
   void begin_whole(Json settings);
-  /// Keeps those settings with `status`, and `passed` null for the reason; of what has failed or crashed
-  /// false, and the reason in `failures`.
+  /// Keeps those settings with `status`, and `passed` null for the reason; of what has failed or
+  /// crashed false, and the reason in `failures`.
   void no_result(std::string_view status, std::string_view reason);
   /// A '#' line below the table; the same text once.
   void note(std::string text);

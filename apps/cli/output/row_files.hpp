@@ -35,7 +35,8 @@ class JsonArrayFile {
   bool any_ = false;
 };
 
-/// The files of OutputOptions, and what goes to standard output. Of several processes the first writes.
+/// The files of OutputOptions, and what goes to standard output. Of several processes the first
+/// writes.
 ///
 /// Throws CannotWrite, after all files have been tried.
 class RowFiles {
@@ -44,15 +45,16 @@ class RowFiles {
 
   /// \param row  with how it was made
   void add(const Json& row);
-  /// The one object of a command that gives one, in place of what it was before. JSON lines have the
-  /// last one.
+  /// The one object of a command that gives one, in place of what it was before. JSON lines have
+  /// the last one.
   void whole(const Json& object);
   /// What the links carried: a file of its own.
   void add_links(std::vector<Json> channels);
   /// No more will come.
   ///
   /// \param single    one object instead of an array of one
-  /// \param complete  all is there: if that is nothing, files say so; else they keep what an earlier
+  /// \param complete  all is there: if that is nothing, files say so; else they keep what an
+  /// earlier
   ///                  run has left
   void finish(bool single, bool complete);
 
