@@ -93,7 +93,9 @@ ExitCode Sweep::attempt(Context& context, Results& results, const Row& row, Json
     return make();
   } catch (...) {
     const auto failure = failure_of(std::current_exception());
-    if (!failure || (failure->code == usage && rows_.size() == 1)) throw;
+    // Of several processes one alone may refuse; they end together.
+    const bool ends_all = rows_.size() == 1 || context.cluster() != nullptr;
+    if (!failure || (failure->code == usage && ends_all)) throw;
     if (context.is_first_process()) complain(fmt::format("{}: {}", row.title, failure->text));
     const std::string reason = failure->first_line();
     const bool failed_here = failure->code == failed;
