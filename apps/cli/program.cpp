@@ -2,19 +2,17 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "wormcube/apps/cli/program.hpp"
 
-#include "wormcube/apps/cli/cluster.hpp"
 #include "wormcube/apps/cli/commands/commands.hpp"
-#include "wormcube/apps/cli/commands/foreign_words.hpp"
-#include "wormcube/apps/cli/endings.hpp"
-#include "wormcube/apps/cli/help.hpp"
-#include "wormcube/apps/cli/launch.hpp"
-#include "wormcube/apps/cli/options/filled.hpp"
+#include "wormcube/apps/cli/commands/mpi_command_line.hpp"
+#include "wormcube/apps/cli/core/context.hpp"
+#include "wormcube/apps/cli/core/json.hpp"
+#include "wormcube/apps/cli/core/launch.hpp"
+#include "wormcube/apps/cli/core/print.hpp"
+#include "wormcube/apps/cli/core/signal_exit.hpp"
+#include "wormcube/apps/cli/options/distinct_files.hpp"
+#include "wormcube/apps/cli/options/empty_values.hpp"
+#include "wormcube/apps/cli/options/help.hpp"
 #include "wormcube/apps/cli/output/files.hpp"
-#include "wormcube/apps/cli/output/json.hpp"
-#include "wormcube/apps/cli/output/print.hpp"
-#include "wormcube/apps/cli/output/provenance.hpp"
-#include "wormcube/apps/cli/output/results.hpp"
-#include "wormcube/apps/cli/output/separate.hpp"
 #include "wormcube/apps/cli/version.hpp"
 #include "wormcube/collectives/core/plugin.hpp"
 #include "wormcube/runtime/base/error.hpp"
@@ -44,6 +42,20 @@ namespace wormcube::cli {
 
 namespace {
 
+/// The processes of a run, while it lasts.
+class ClusterScope {
+ public:
+  ClusterScope(Context& context, Cluster* cluster) : context_(context) {
+    context.set_cluster(cluster);
+  }
+  ~ClusterScope() { context_.set_cluster(nullptr); }
+  ClusterScope(const ClusterScope&) = delete;
+  ClusterScope& operator=(const ClusterScope&) = delete;
+
+ private:
+  Context& context_;
+};
+
 /// How the program ends, with the text of an error if there was one.
 struct End {
   int code = passed;
@@ -51,33 +63,33 @@ struct End {
 };
 
 /// Of several processes the first says what any has to say, and all end with the highest code.
-int conclude(End end) {
+int conclude(const Context& context, End end) {
   flush_output();
-  if (cluster() != nullptr) end.code = cluster()->agree(end.code, end.text);
-  if (!end.text.empty() && is_first_process()) complain(end.text);
-  return Running::conclude(end.code);  // here, before the processes' library ends
+  if (context.cluster() != nullptr) end.code = context.cluster()->agree(end.code, end.text);
+  if (!end.text.empty() && context.is_first_process()) complain(end.text);
+  return SignalExit::conclude(end.code);  // here, before the processes' library ends
 }
 
 /// \param text  of the exception: "node 5: std::bad_alloc"
-End out_of_memory(std::string_view text) {
-  std::string what = Results::doing();
+End out_of_memory(const Context& context, std::string_view text) {
+  std::string what = context.doing();
   what += text.substr(0, text.find("std::bad_alloc"));
   while (what.ends_with(' ') || what.ends_with(':')) what.pop_back();
   return {usage, out_of_memory_text(what, "use fewer nodes, smaller blocks or a smaller array")};
 }
 
 /// What this computer did not give, memory, threads or files, is not a wrong result.
-End end_by(const std::exception& error) {
-  if (holds<std::bad_alloc>(error)) return out_of_memory(error.what());
+End end_by(const Context& context, const std::exception& error) {
+  if (holds<std::bad_alloc>(error)) return out_of_memory(context, error.what());
   if (holds<std::system_error>(error)) {
-    return {usage, fmt::format("{}the system refused: {}", Results::doing(), error.what())};
+    return {usage, fmt::format("{}the system refused: {}", context.doing(), error.what())};
   }
   return {failed, error.what()};
 }
 
-End act(const Action& action) {
+End act(Context& context, const Action& action) {
   try {
-    const ExitCode code = action();
+    const ExitCode code = action(context);
     flush_output();
     if (std::string failure = output_failure(); !failure.empty())
       return {usage, std::move(failure)};
@@ -91,9 +103,9 @@ End act(const Action& action) {
   } catch (const TimeLimit& error) {
     return {time_limit, error.what()};
   } catch (const std::exception& error) {
-    return end_by(error);
+    return end_by(context, error);
   } catch (...) {
-    return {failed, Results::doing() + std::string(unknown_exception)};
+    return {failed, context.doing() + std::string(unknown_exception)};
   }
 }
 
@@ -232,18 +244,19 @@ Json settings_of(const CLI::App& command) {
   return settings;
 }
 
-int run_main(int argc, const char* const* argv, const Parts& parts);
+int run_main(Context& context, int argc, const char* const* argv, const Parts& parts);
 
 }  // namespace
 
 int main(int argc, const char* const* argv, const Parts& parts) {
-  const Running process;
+  Context context;
+  const SignalExit process(context);
   try {
-    return run_main(argc, argv, parts);
+    return run_main(context, argc, argv, parts);
   } catch (const std::exception& error) {  // what comes before a command begins
-    const End end = end_by(error);
+    const End end = end_by(context, error);
     complain(end.text);
-    return Running::conclude(end.code);
+    return SignalExit::conclude(end.code);
   }
 }
 
@@ -258,33 +271,36 @@ bool asks_for_text(int argc, const char* const* argv) {
          });
 }
 
-/// The end of a process that mpirun has started beside others who know nothing of each other; nothing
-/// if it is alone, or they work together. One of them speaks. The others end as if all were well: at
-/// the first error mpirun ends all, and one of theirs could come before the first has spoken.
-std::optional<End> end_of_wrongly_started(int argc, const char* const* argv, const Parts& parts) {
+/// The end of a process that mpirun has started beside others who know nothing of each other;
+/// nothing if it is alone, or they work together. One of them speaks. The others end as if all were
+/// well: at the first error mpirun ends all, and one of theirs could come before the first has
+/// spoken.
+std::optional<End> end_of_wrongly_started(const Context& context, int argc, const char* const* argv,
+                                          const Parts& parts) {
   const std::optional<Launch> launch = launch_of_several();
-  if (!launch || (cluster() != nullptr && cluster()->processes() > 1)) return {};
+  if (!launch || (context.cluster() != nullptr && context.cluster()->processes() > 1)) return {};
   if (!launch->is_first()) return End{passed};
   if (asks_for_text(argc, argv)) return {};
   return End{usage, wrongly_started(*launch, wants_cluster(argc, argv),
                                     parts.mpi_library != nullptr ? parts.mpi_library() : "")};
 }
 
-int run_main(int all, const char* const* all_words, const Parts& parts) {
-  // glibc would raise the limit from which blocks are maps of their own, and every node's thread keep
-  // the large ones that it frees: memory that no estimate can know.
+int run_main(Context& context, int all, const char* const* all_words, const Parts& parts) {
+  // glibc would raise the limit from which blocks are maps of their own, and every node's thread
+  // keep the large ones that it frees: memory that no estimate can know.
   constexpr int own_map_bytes = 1 << 20;
   mallopt(M_MMAP_THRESHOLD, own_map_bytes);
-  set_command_line(all, all_words);
-  const std::vector<const char*> own = own_words(all, all_words);
-  const char* const* const argv = own.data();
-  const int argc = static_cast<int>(own.size());
+  context.set_command_line(all, all_words);
+  CommandLine line = split_command_line(all, all_words);
+  context.set_program_words(std::move(line.program));
+  const char* const* const argv = line.own.data();
+  const int argc = static_cast<int>(line.own.size());
   theory::use_exchange_program(parts.exchange_program);
   const std::unique_ptr<Cluster> processes =
       parts.start_cluster != nullptr && wants_cluster(argc, argv) ? parts.start_cluster() : nullptr;
-  const ClusterScope scope(processes.get());
-  if (const std::optional<End> end = end_of_wrongly_started(argc, argv, parts)) {
-    return conclude(*end);
+  const ClusterScope scope(context, processes.get());
+  if (const std::optional<End> end = end_of_wrongly_started(context, argc, argv, parts)) {
+    return conclude(context, *end);
   }
   CLI::App program(
       "wormcube: a multicomputer on a workstation. Programs run on emulated nodes, joined by the "
@@ -317,11 +333,11 @@ int run_main(int all, const char* const* all_words, const Parts& parts) {
       ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
 
   using Add = Action (*)(CLI::App&);
-  constexpr std::array adders{
-      add_list,   add_best,      add_run,      add_check,      add_show,     add_draw,
-      add_plot,   add_topology,  add_fft,      add_transpose,  add_matvec,   add_sort,
-      add_lookup, add_reproduce, add_deadlock, add_replay,     add_machines, add_tune,
-      add_mpicc,  add_mpicxx,    add_mpirun,   add_completion, add_manual};
+  constexpr Add adders[]{
+#define WORMCUBE_COMMAND(name) add_##name,
+#include "wormcube/apps/cli/commands/commands.inc"
+#undef WORMCUBE_COMMAND
+  };
   std::vector<std::pair<CLI::App*, Action>> commands;
   for (const Add add : adders) {
     Action action = add(program);
@@ -336,16 +352,17 @@ int run_main(int all, const char* const* all_words, const Parts& parts) {
                        std::ranges::any_of(commands, [&](const auto& command) {
                          return command.first->get_name() == argv[2];
                        });
-    if (!known) return conclude({usage, unknown_command(program, argv[2])});
+    if (!known) return conclude(context, {usage, unknown_command(program, argv[2])});
     if (argc > 2 && std::string_view(argv[2]) == "help") words.erase(words.begin() + 1);
   } else if (argc > 1 && std::string_view(argv[1]) == "version") {
     if (argc > 2)
-      return conclude({usage, fmt::format("version: '{}' is not expected here", argv[2])});
+      return conclude(context, {usage, fmt::format("version: '{}' is not expected here", argv[2])});
     words.back() = "--version";
   }
   for (const std::string_view word : words) {  // which the parser would call a missing value
     if (word.starts_with("--") && word.ends_with('=')) {
-      return conclude({usage, fmt::format("{}: its value is empty (a variable that is not set?)",
+      return conclude(context,
+                      {usage, fmt::format("{}: its value is empty (a variable that is not set?)",
                                           word.substr(0, word.size() - 1))});
     }
   }
@@ -356,23 +373,23 @@ int run_main(int all, const char* const* all_words, const Parts& parts) {
       std::ostringstream text;
       program.exit(error, text, text);
       print_data(text.str());
-      return conclude(act([] { return passed; }));
+      return conclude(context, act(context, [](Context&) { return passed; }));
     }
-    return conclude({usage, mistake(program, error, argc, argv)});
+    return conclude(context, {usage, mistake(program, error, argc, argv)});
   }
   for (const auto& [command, action] : commands) {
     if (!command->parsed()) continue;
-    set_settings(settings_of(*command));
-    return conclude(act([&, &command = *command, &action = action] {
-      require_filled(command, argc, argv);
-      require_separate_files(command, plugins);
-      for (const std::string& file : plugins) {
-        Results::set_doing("plugin " + file);
-        load_plugin(file);
-      }
-      if (!plugins.empty()) set_command_line(argc, argv);
-      return action();
-    }));
+    context.set_settings(settings_of(*command));
+    return conclude(context, act(context, [&, &command = *command, &action = action](Context&) {
+                      require_no_empty_values(command, argc, argv);
+                      require_distinct_files(command, plugins);
+                      for (const std::string& file : plugins) {
+                        context.set_doing("plugin " + file);
+                        load_plugin(file);
+                      }
+                      if (!plugins.empty()) context.set_command_line(argc, argv);
+                      return action(context);
+                    }));
   }
   return passed;
 }

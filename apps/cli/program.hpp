@@ -2,6 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include "wormcube/apps/cli/core/cluster.hpp"
+#include "wormcube/apps/cli/core/exit_code.hpp"
 #include "wormcube/runtime/topology/flows.hpp"
 
 #include <memory>
@@ -9,11 +11,6 @@
 #include <string_view>
 
 namespace wormcube::cli {
-
-/// The exit codes, which scripts rely on.
-enum ExitCode : int { passed = 0, failed = 1, usage = 2, deadlock = 3, time_limit = 4 };
-
-class Cluster;
 
 /// What an executable is made of, beside this library.
 struct Parts {

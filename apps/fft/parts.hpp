@@ -2,9 +2,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include "wormcube/apps/common/complex.hpp"
 #include "wormcube/apps/common/parts.hpp"
 #include "wormcube/apps/fft/local.hpp"
+#include "wormcube/apps/io/complex.hpp"
 
 #include <cstddef>
 #include <span>

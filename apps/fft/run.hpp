@@ -2,11 +2,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include "wormcube/apps/common/complex.hpp"
 #include "wormcube/apps/common/exchange.hpp"
 #include "wormcube/apps/fft/plan.hpp"
 #include "wormcube/apps/fft/signal.hpp"
 #include "wormcube/apps/fft/verify.hpp"
+#include "wormcube/apps/io/complex.hpp"
 
 #include <chrono>
 #include <optional>

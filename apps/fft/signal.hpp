@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include "wormcube/apps/common/complex.hpp"
+#include "wormcube/apps/io/complex.hpp"
 #include "wormcube/apps/io/source.hpp"
 
 #include <cstdint>

@@ -1,11 +1,12 @@
-// Graphs of the literature: edges or groups, names, and what degenerate sizes are.
-// SPDX-License-Identifier: Apache-2.0
+// The table of network kinds, and graphs of the literature: edges or groups, names, and what
+// degenerate sizes are. SPDX-License-Identifier: Apache-2.0
 #include "wormcube/runtime/topology/families.hpp"
 
 #include "wormcube/runtime/base/error.hpp"
 #include "wormcube/runtime/topology/cayley.hpp"
 
 #include <algorithm>
+#include <array>
 #include <numeric>
 #include <set>
 
@@ -132,6 +133,173 @@ Graph bubble_sort_graph(int places) {
 Graph permutation_graph(const std::vector<std::string>& generators) {
   return Graph::from_group(CayleyStructure::permutations(generators),
                            fmt::format("cayley:{}", fmt::join(generators, "+")));
+}
+
+namespace {
+
+constexpr std::array kinds{
+    NetworkKind{.name = "ring",
+                .example = "ring:7",
+                .syntax = "ring:N",
+                .meaning = "a cycle; a ring of 2 is one cable, as a line of 2 is",
+                .nodes = "N",
+                .samples = "ring:1 ring:2 ring:3 ring:4 ring:5 ring:8",
+                .graph = Graph::ring,
+                .several = "torus:8x8"},
+    NetworkKind{.name = "line",
+                .example = "line:5",
+                .syntax = "line:N",
+                .meaning = "a path",
+                .nodes = "N",
+                .samples = "line:1 line:2 line:5",
+                .graph = Graph::line,
+                .several = "mesh:6x4"},
+    NetworkKind{.name = "torus",
+                .example = "torus:8x8",
+                .syntax = "torus:AxB..",
+                .meaning = "a product of rings",
+                .nodes = "A B ..",
+                .samples = "torus:4x4 torus:2x8 torus:3x5 torus:1x3 torus:2x2x3 torus:4x3x2",
+                .graph = Graph::ring,
+                .many_sizes = true},
+    NetworkKind{.name = "mesh",
+                .example = "mesh:6x4",
+                .syntax = "mesh:AxB..",
+                .meaning = "a product of lines; `mesh:6x4` is `line:6*line:4`",
+                .nodes = "A B ..",
+                .samples = "mesh:6x4 mesh:2x3x2",
+                .graph = Graph::line,
+                .many_sizes = true},
+    NetworkKind{.name = "hypercube",
+                .example = "hypercube:6",
+                .syntax = "hypercube:D",
+                .meaning = "D lines of 2",
+                .nodes = "2^D",
+                .samples = "hypercube:0 hypercube:1 hypercube:4"},
+    NetworkKind{.name = "complete",
+                .example = "complete:8",
+                .syntax = "complete:N",
+                .meaning = "all joined to all",
+                .nodes = "N",
+                .samples = "complete:1 complete:5",
+                .graph = Graph::complete,
+                .several = "ghc:4x3"},
+    NetworkKind{.name = "tree",
+                .example = "tree:8",
+                .syntax = "tree:N",
+                .meaning = "a balanced binary tree whose leaves are nodes and whose inner vertices "
+                           "only switch",
+                .nodes = "N",
+                .samples = "tree:1 tree:2 tree:8 tree:11",
+                .graph = Graph::tree,
+                .several = "tree:4*tree:2"},
+    NetworkKind{.name = "ghc",
+                .example = "ghc:4x3",
+                .syntax = "ghc:AxB..",
+                .meaning = "a generalized hypercube: a product of complete graphs",
+                .nodes = "A B ..",
+                .samples = "ghc:4x3 ghc:2x3x2",
+                .graph = Graph::complete,
+                .many_sizes = true},
+    NetworkKind{.name = "star",
+                .example = "star:8",
+                .syntax = "star:N",
+                .meaning = "node 0 joined to all others",
+                .nodes = "N",
+                .samples = "star:1 star:5",
+                .graph = star_of,
+                .several = "star:4*star:3"},
+    NetworkKind{.name = "petersen",
+                .example = "petersen",
+                .syntax = "petersen",
+                .meaning = "Petersen's graph: a cycle 0 to 4, each v joined to v + 5, and a cycle "
+                           "5 7 9 6 8",
+                .nodes = "10",
+                .samples = "petersen"},
+    NetworkKind{.name = "ccc",
+                .example = "ccc:3",
+                .syntax = "ccc:D",
+                .meaning =
+                    "cube-connected cycles: node w\\*D + i has two neighbours in its cycle w, "
+                    "and (w ^ 2^i)\\*D + i",
+                .nodes = "D 2^D, D to 16",
+                .samples = "ccc:1 ccc:2 ccc:3",
+                .graph = cube_connected_cycles,
+                .several = "ccc:3*ccc:2",
+                .what = "a number of dimensions",
+                .most = 16},
+    NetworkKind{.name = "butterfly",
+                .example = "butterfly:3",
+                .syntax = "butterfly:D",
+                .meaning = "wrapped butterfly: node w\\*D + i (row w, level i) is joined to rows w "
+                           "and w ^ 2^i of the next level",
+                .nodes = "D 2^D, D to 16",
+                .samples = "butterfly:1 butterfly:2 butterfly:3",
+                .graph = wrapped_butterfly,
+                .several = "butterfly:3*butterfly:2",
+                .what = "a number of levels",
+                .most = 16},
+    NetworkKind{.name = "circulant",
+                .example = "circulant:12+1+3",
+                .syntax = "circulant:N+S+..",
+                .meaning = "v joined to v + S and v - S for each offset S: `circulant:12+1+3`",
+                .nodes = "N",
+                .samples = "circulant:2+1 circulant:12+1+3"},
+    NetworkKind{.name = "twisted",
+                .example = "twisted:4x8",
+                .syntax = "twisted:AxB",
+                .meaning = "A rows of B columns; the cables from the last row back to the first "
+                           "lead A columns on: the rectangular twisted torus where B = 2A "
+                           "(`twisted:4x8` has a diameter of 4, torus:4x8 of 6)",
+                .nodes = "A B",
+                .samples = "twisted:2x4 twisted:3x5"},
+    NetworkKind{.name = "star-graph",
+                .example = "star-graph:4",
+                .syntax = "star-graph:N",
+                .meaning = "the permutations of N in lexicographic order, joined by swaps of the "
+                           "first place with another",
+                .nodes = "N!, N to 9",
+                .samples = "star-graph:1 star-graph:2 star-graph:4",
+                .graph = star_graph,
+                .several = "star-graph:4*star-graph:3",
+                .what = "a number of places",
+                .most = 9},
+    NetworkKind{.name = "bubble-sort",
+                .example = "bubble-sort:4",
+                .syntax = "bubble-sort:N",
+                .meaning = "the same, joined by swaps of neighbouring places",
+                .nodes = "N!, N to 9",
+                .samples = "bubble-sort:3",
+                .graph = bubble_sort_graph,
+                .several = "bubble-sort:4*bubble-sort:3",
+                .what = "a number of places",
+                .most = 9},
+    NetworkKind{.name = "cayley",
+                .example = "cayley:2134+2341",
+                .syntax = "cayley:P+Q+..",
+                .meaning =
+                    "the permutations that P, Q .. make, joined by these and their inverses: "
+                    "`cayley:2134+2341`",
+                .nodes = "up to 9!",
+                .samples = "cayley:2134+2341"},
+    NetworkKind{.name = "graph",
+                .example = "graph:FILE",
+                .syntax = "graph:FILE",
+                .meaning = "an edge list: two vertex numbers a line, from 0, apart by blanks or a "
+                           "comma; `#` starts a comment; the name has no comma and no `*`",
+                .nodes = "to 1048576",
+                .samples = ""}};
+
+}  // namespace
+
+std::span<const NetworkKind> network_kinds() { return kinds; }
+
+std::string network_examples() {
+  std::string examples;
+  for (const NetworkKind& kind : kinds) {
+    examples.append(examples.empty() ? "" : " ").append(kind.example);
+  }
+  return examples;
 }
 
 }  // namespace wormcube

@@ -1,13 +1,35 @@
-// Graphs of the literature, by name: stars, Petersen's, circulants, and other Cayley graphs.
-// SPDX-License-Identifier: Apache-2.0
+// The kinds of networks by name, and the graphs of the literature: stars, Petersen's, circulants,
+// and other Cayley graphs. SPDX-License-Identifier: Apache-2.0
 #pragma once
 
 #include "wormcube/runtime/topology/graph.hpp"
 
+#include <cstdint>
+#include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace wormcube {
+
+/// A kind of network, as the grammar, help, completion, documents and tests know it: one row of the
+/// table in families.cpp. README's and command-line.md's tables are compared with it.
+struct NetworkKind {
+  std::string_view name, example;   ///< "ring", "ring:7"
+  std::string_view syntax;          ///< "ring:N"
+  std::string_view meaning, nodes;  ///< what joins which nodes, and how many there are, as markdown
+  std::string_view samples;         ///< small networks for tests, apart by blanks
+
+  // How the text behind the colon is read.
+  Graph (*graph)(Rank) = nullptr;  ///< of one size; nullptr: the parser has a function of its own
+  bool many_sizes = false;         ///< a product of such graphs: `torus:8x8`
+  std::string_view several = {};   ///< what may have been meant by several sizes
+  std::string_view what = "a size";
+  std::int64_t most = max_nodes;
+};
+std::span<const NetworkKind> network_kinds();
+/// "ring:7 line:5 .. graph:FILE": an example of each.
+std::string network_examples();
 
 /// Each is of Shape::graph, its vertices are all nodes, and its name is the grammar's text. All but
 /// the star and Petersen's graph know their group: Graph::cayley(). Throw UsageError for sizes
@@ -15,7 +37,8 @@ namespace wormcube {
 
 /// `star:N`: node 0 is joined to all others.
 Graph star_of(Rank nodes);
-/// `petersen`: two cycles 0 .. 4 and 5 7 9 6 8, and a spoke from each v to v + 5. Not a Cayley graph.
+/// `petersen`: two cycles 0 .. 4 and 5 7 9 6 8, and a spoke from each v to v + 5. Not a Cayley
+/// graph.
 Graph petersen();
 /// `ccc:D`: a hypercube whose corners are cycles: node w*D + i is joined to the two next places of
 /// its cycle, w*D + (i +- 1 mod D), and to (w ^ 1<<i)*D + i. 1 to 16 dimensions.
@@ -27,11 +50,11 @@ Graph wrapped_butterfly(int levels);
 /// `circulant:N+S+..`: node v is joined to v +- s for each offset s. Connected only if no number
 /// but 1 divides N and all offsets.
 Graph circulant(Rank nodes, const std::vector<Rank>& offsets);
-/// `twisted:AxB`: the torus of A rows and B columns, node row*B + column, whose cables from the last
-/// row back to the first one lead A columns on: twisted:4x8 has a diameter of 4, torus:4x8 one of 6.
-/// 2 rows and 3 columns at least.
-/// Source: J. M. Camara et al., Twisted Torus Topologies for Enhanced Interconnection Networks, IEEE
-/// Trans. Parallel Distrib. Syst. 21(12), 2010: the rectangular twisted torus is B = 2 A.
+/// `twisted:AxB`: the torus of A rows and B columns, node row*B + column, whose cables from the
+/// last row back to the first one lead A columns on: twisted:4x8 has a diameter of 4, torus:4x8 one
+/// of 6. 2 rows and 3 columns at least. Source: J. M. Camara et al., Twisted Torus Topologies for
+/// Enhanced Interconnection Networks, IEEE Trans. Parallel Distrib. Syst. 21(12), 2010: the
+/// rectangular twisted torus is B = 2 A.
 Graph twisted_torus(Rank rows, Rank columns);
 /// `star-graph:N`: the N! permutations, joined where they differ by a swap of the first place with
 /// another. 1 to 9 places.

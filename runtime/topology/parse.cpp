@@ -21,39 +21,6 @@ namespace {
 
 constexpr std::int64_t max_hypercube_dimensions = 20;
 
-struct Form {
-  std::string_view shape, example;
-  Graph (*graph)(Rank);
-  bool many_sizes;
-  std::string_view several;  // what the caller may have meant by several sizes
-  std::string_view what = "a size";
-  std::int64_t most = max_nodes;
-};
-// Those without a function are not sizes of one graph each and are parsed by hand.
-constexpr std::array<Form, 18> forms{{
-    {"ring", "ring:7", Graph::ring, false, "torus:8x8"},
-    {"line", "line:5", Graph::line, false, "mesh:6x4"},
-    {"torus", "torus:8x8", Graph::ring, true, {}},
-    {"mesh", "mesh:6x4", Graph::line, true, {}},
-    {"hypercube", "hypercube:6", nullptr, false, {}},
-    {"complete", "complete:8", Graph::complete, false, "ghc:4x3"},
-    {"tree", "tree:8", Graph::tree, false, "tree:4*tree:2"},
-    {"ghc", "ghc:4x3", Graph::complete, true, {}},
-    {"star", "star:8", star_of, false, "star:4*star:3"},
-    {"petersen", "petersen", nullptr, false, {}},
-    {"ccc", "ccc:3", cube_connected_cycles, false, "ccc:3*ccc:2", "a number of dimensions", 16},
-    {"butterfly", "butterfly:3", wrapped_butterfly, false, "butterfly:3*butterfly:2",
-     "a number of levels", 16},
-    {"circulant", "circulant:12+1+3", nullptr, false, {}},
-    {"twisted", "twisted:4x8", nullptr, false, {}},
-    {"star-graph", "star-graph:4", star_graph, false, "star-graph:4*star-graph:3",
-     "a number of places", 9},
-    {"bubble-sort", "bubble-sort:4", bubble_sort_graph, false, "bubble-sort:4*bubble-sort:3",
-     "a number of places", 9},
-    {"cayley", "cayley:2134+2341", nullptr, false, {}},
-    {"graph", "graph:FILE", nullptr, false, {}},
-}};
-
 /// A whole number of digits only; nothing if it is something else. Too large a number is the
 /// largest one.
 std::optional<std::int64_t> whole_number(std::string_view text) {
@@ -80,9 +47,7 @@ class Parser {
 
  private:
   static std::string known_shapes() {
-    std::string list;
-    for (const Form& form : forms) list.append(form.example).append(" ");
-    return list + "and products of these, as in ring:4*line:3";
+    return network_examples() + " and products of these, as in ring:4*line:3";
   }
 
   template <class F>
@@ -138,10 +103,11 @@ class Parser {
     }
     const std::size_t colon = factor.find(':');
     const std::string_view shape = factor.substr(0, colon);
-    const auto form = std::ranges::find(forms, shape, &Form::shape);
-    if (form == forms.end()) {
+    const auto kinds = network_kinds();
+    const auto kind = std::ranges::find(kinds, shape, &NetworkKind::name);
+    if (kind == kinds.end()) {
       std::vector<std::string_view> shapes;
-      for (const Form& known : forms) shapes.push_back(known.shape);
+      for (const NetworkKind& known : kinds) shapes.push_back(known.name);
       const bool is_size = whole_number(shape).has_value() && factor.data() != text_.data();
       fail(fmt::format(
           "unknown shape '{}' at position {}{}; known are: {}", shape, position(factor),
@@ -158,7 +124,7 @@ class Parser {
     }
     if (colon == factor.npos) {
       fail(fmt::format("'{}' at position {} lacks ':' and what follows it, as in {}", shape,
-                       position(factor), form->example));
+                       position(factor), kind->example));
     }
     const std::string_view value = factor.substr(colon + 1);
     name_.append(shape).append(":");
@@ -173,7 +139,7 @@ class Parser {
     } else if (shape == "cayley") {
       parse_cayley(value);
     } else {
-      parse_sizes(*form, value);
+      parse_sizes(*kind, value);
     }
   }
 
@@ -252,21 +218,21 @@ class Parser {
     }
   }
 
-  void parse_sizes(const Form& form, std::string_view value) {
+  void parse_sizes(const NetworkKind& kind, std::string_view value) {
     const auto is_size_list = [](char c) { return c == 'x' || (c >= '0' && c <= '9'); };
-    if (!form.many_sizes && value.find('x') != value.npos &&
+    if (!kind.many_sizes && value.find('x') != value.npos &&
         std::ranges::all_of(value, is_size_list)) {
       fail(fmt::format("'{}' at position {}: '{}' takes one size; for more dimensions write {}",
-                       value, position(value), form.shape, form.several));
+                       value, position(value), kind.name, kind.several));
     }
     bool first = true;
     const auto add_size = [&](std::string_view part) {
-      const auto size = number(part, form.what, 1, form.most, form.example);
-      add(form.graph(static_cast<Rank>(size)), part);
+      const auto size = number(part, kind.what, 1, kind.most, kind.example);
+      add(kind.graph(static_cast<Rank>(size)), part);
       name_ += (first ? "" : "x") + std::to_string(size);
       first = false;
     };
-    if (form.many_sizes) {
+    if (kind.many_sizes) {
       for_each_part(value, 'x', add_size);
     } else {
       add_size(value);
@@ -306,7 +272,8 @@ std::optional<Failure> take_failure(std::string_view& text) {
   return Failure{rank(*one), rank(*other), std::string(last)};
 }
 
-/// A network without what has failed, as one graph: its nodes keep their order, and get new numbers.
+/// A network without what has failed, as one graph: its nodes keep their order, and get new
+/// numbers.
 Topology without(const Topology& whole, const std::vector<Failure>& failures, std::string name) {
   const auto fail = [&](const std::string& why) {
     throw UsageError(fmt::format("topology '{}': {}", printable(name), why));

@@ -2,10 +2,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include "wormcube/apps/common/complex.hpp"
 #include "wormcube/apps/common/exchange.hpp"
 #include "wormcube/apps/common/random.hpp"
 #include "wormcube/apps/fft/local.hpp"
+#include "wormcube/apps/io/complex.hpp"
 #include "wormcube/collectives/core/registry.hpp"
 #include "wormcube/runtime/schedule/prove.hpp"
 #include "wormcube/runtime/schedule/schedule.hpp"

@@ -1,7 +1,8 @@
 // --nodes-as mpi in a program without MPI, and how it is recognised. With MPI: tests/mpi.
 // SPDX-License-Identifier: Apache-2.0
-#include "wormcube/apps/cli/cluster.hpp"
+#include "wormcube/apps/cli/options/cluster.hpp"
 
+#include "wormcube/apps/cli/core/launch.hpp"
 #include "wormcube/apps/cli/program.hpp"
 #include "wormcube/runtime/base/error.hpp"
 #include "wormcube/tests/schedule/dies.hpp"
@@ -18,13 +19,14 @@ using namespace wormcube::cli;
 using Catch::Matchers::Contains;
 
 TEST_CASE("nodes as mpi without an MPI says what is missing") {
+  const Context context;
   for (const char* nodes_as : {"mpi", "mpi+fibers"}) {
     MachineFlags flags;
     flags.nodes_as = nodes_as;
-    CHECK_THROWS_WITH(require_cluster(flags, Topology::parse("ring:4")),
+    CHECK_THROWS_WITH(require_cluster(context, flags, Topology::parse("ring:4")),
                       Contains("built without MPI") && Contains("libopenmpi-dev"));
   }
-  CHECK_NOTHROW(require_cluster(MachineFlags{}, Topology::parse("ring:4")));
+  CHECK_NOTHROW(require_cluster(context, MachineFlags{}, Topology::parse("ring:4")));
 }
 
 TEST_CASE("processes are started for --nodes-as mpi only") {
@@ -41,10 +43,11 @@ TEST_CASE("processes are started for --nodes-as mpi only") {
 }
 
 TEST_CASE("a process alone is the first, and holds all nodes") {
-  CHECK(is_first_process());
-  CHECK(share_here() == 1);
+  const Context context;
+  CHECK(context.is_first_process());
+  CHECK(share_here(context) == 1);
   bool called = false;
-  in_first_process([&] { called = true; });
+  context.in_first_process([&] { called = true; });
   CHECK(called);
 }
 

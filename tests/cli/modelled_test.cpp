@@ -181,7 +181,8 @@ TEST_CASE("work is what all nodes do, and auto by work takes the least", "[cli]"
     if (row["admitted"]) work[row["algorithm"]] = row["work_bytes"];
   }
   CHECK(work.at("shift") == 3 * 2 * (100 + 8192 + 128 + 512 + 2 * 192));
-  // Of a reduction each byte that is combined counts three times: two nodes send a vector, one adds.
+  // Of a reduction each byte that is combined counts three times: two nodes send a vector, one
+  // adds.
   const auto reduced = run_wormcube("list reduce --on line:2 --by work --bytes 80 --json -").json();
   for (const auto& row : reduced) {
     if (row["algorithm"] == "halving")

@@ -1,6 +1,6 @@
 // The line of progress, by a clock that the test sets.
 // SPDX-License-Identifier: Apache-2.0
-#include "wormcube/apps/cli/progress.hpp"
+#include "wormcube/apps/cli/output/progress.hpp"
 
 #include <catch2/catch.hpp>
 

@@ -1,5 +1,6 @@
 // wormcube topology: the theory's figures, and networks from files.
 // SPDX-License-Identifier: Apache-2.0
+#include "wormcube/runtime/topology/families.hpp"
 #include "wormcube/tests/cli/program.hpp"
 #include "wormcube/tests/sanitized.hpp"
 
@@ -114,4 +115,18 @@ TEST_CASE("topology shows a sparse graph of a million edges, without what would 
   CHECK(route.exit == 2);
   CHECK_THAT(route.err,
              Catch::Contains(std::to_string(n) + " nodes") && Catch::Contains("up to 8192 nodes"));
+}
+
+TEST_CASE("the documents have the table of network kinds", "[cli][docs]") {
+  const std::string source = WORMCUBE_SOURCE_DIR;
+  const std::string reference = wormcube::test::read_text(source + "/docs/command-line.md"),
+                    readme = wormcube::test::read_text(source + "/README.md");
+  for (const wormcube::NetworkKind& kind : wormcube::network_kinds()) {
+    CAPTURE(kind.name);
+    std::string row = "\n| `";
+    row.append(kind.syntax).append("` | ").append(kind.meaning).append(" | ");
+    row.append(kind.nodes).append(" |\n");
+    CHECK(reference.find(row) != std::string::npos);
+    CHECK(readme.find("`" + std::string(kind.example) + "`") != std::string::npos);
+  }
 }

@@ -2,9 +2,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include "wormcube/runtime/topology/families.hpp"
 #include "wormcube/runtime/topology/graph.hpp"
 
 #include <queue>
+#include <sstream>
 #include <string>
 #include <utility>
 #include <vector>
@@ -78,59 +80,19 @@ inline std::vector<int> distances(const Graph& graph, Rank from) {
   return distance;
 }
 
-/// Topologies of every kind, with degenerate dimensions among them.
+/// Topologies of every kind, with degenerate dimensions among them, and products.
 inline std::vector<std::string> texts() {
-  return {"ring:1",
-          "ring:2",
-          "ring:3",
-          "ring:4",
-          "ring:5",
-          "ring:8",
-          "line:1",
-          "line:2",
-          "line:5",
-          "torus:4x4",
-          "torus:2x8",
-          "torus:3x5",
-          "torus:1x3",
-          "torus:2x2x3",
-          "torus:4x3x2",
-          "mesh:6x4",
-          "mesh:2x3x2",
-          "hypercube:0",
-          "hypercube:1",
-          "hypercube:4",
-          "complete:1",
-          "complete:5",
-          "tree:1",
-          "tree:2",
-          "tree:8",
-          "tree:11",
-          "ghc:4x3",
-          "ghc:2x3x2",
-          "star:1",
-          "star:5",
-          "petersen",
-          "ccc:1",
-          "ccc:2",
-          "ccc:3",
-          "butterfly:1",
-          "butterfly:2",
-          "butterfly:3",
-          "circulant:2+1",
-          "circulant:12+1+3",
-          "star-graph:1",
-          "star-graph:2",
-          "star-graph:4",
-          "bubble-sort:3",
-          "cayley:2134+2341",
-          "petersen*ring:3",
-          "line:2*ccc:2*complete:3",
-          "ring:4*line:3",
-          "torus:3x4*line:2",
-          "tree:5*ring:4",
-          "line:3*tree:3*complete:3",
-          "ring:3*complete:4*tree:2"};
+  std::vector<std::string> texts;
+  for (const NetworkKind& kind : network_kinds()) {
+    std::istringstream samples{std::string(kind.samples)};
+    for (std::string text; samples >> text;) texts.push_back(text);
+  }
+  for (const char* product :
+       {"petersen*ring:3", "line:2*ccc:2*complete:3", "ring:4*line:3", "torus:3x4*line:2",
+        "tree:5*ring:4", "line:3*tree:3*complete:3", "ring:3*complete:4*tree:2"}) {
+    texts.emplace_back(product);
+  }
+  return texts;
 }
 
 }  // namespace wormcube::samples

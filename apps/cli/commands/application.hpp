@@ -3,15 +3,15 @@
 #pragma once
 
 #include "wormcube/apps/cli/commands/commands.hpp"
+#include "wormcube/apps/cli/core/json.hpp"
 #include "wormcube/apps/cli/options/algorithms.hpp"
 #include "wormcube/apps/cli/options/choice.hpp"
 #include "wormcube/apps/cli/options/machine.hpp"
 #include "wormcube/apps/cli/options/trace.hpp"
 #include "wormcube/apps/cli/output/files.hpp"
-#include "wormcube/apps/cli/output/json.hpp"
+#include "wormcube/apps/cli/output/progress.hpp"
 #include "wormcube/apps/cli/output/results.hpp"
 #include "wormcube/apps/cli/output/table.hpp"
-#include "wormcube/apps/cli/progress.hpp"
 #include "wormcube/apps/common/algorithms.hpp"
 #include "wormcube/apps/common/exchange.hpp"
 #include "wormcube/apps/common/run_trace.hpp"
@@ -44,15 +44,15 @@ struct ApplicationOptions {
   std::string verify = "on";
   std::uint64_t seed = 1;
   const CLI::Option* seed_option = nullptr;
-  bool overwrite = false;  // require_separate_files asks
+  bool overwrite = false;  // require_distinct_files asks
   OutputOptions output;
 
   /// What chooses for `auto`: with --auto-by replay replays, else nothing, and the formulas do.
-  AutoChooser chooser() const;
+  AutoChooser chooser(const Context& context) const;
   /// Throws UsageError for an exchange that does not exist, or does not run with these ports.
-  Exchange exchange() const;
+  Exchange exchange(const Context& context) const;
   /// The same for an application of several collectives. \param operations  that it calls
-  Algorithms algorithms(std::vector<Operation> operations) const;
+  Algorithms algorithms(const Context& context, std::vector<Operation> operations) const;
   /// Whether the machine has all ports. \param needed  some algorithm sends through all
   bool all_port(bool needed) const { return ports == "all" || needed; }
   CostModel cost_model() const { return choice.cost_model(model); }
@@ -68,8 +68,8 @@ struct ApplicationOptions {
 class ApplicationMachine {
  public:
   /// \param trace  sees the nodes' waits; may be null
-  ApplicationMachine(const ApplicationOptions& options, const Topology& topology, bool all_port,
-                     NodeObserver* trace);
+  ApplicationMachine(Context& context, const ApplicationOptions& options, const Topology& topology,
+                     bool all_port, NodeObserver* trace);
   const apps::Runner& runner() const { return *runner_; }
   const MachineOptions& options() const { return settings_; }
 
@@ -86,14 +86,14 @@ class ApplicationRun {
   /// Throws UsageError for options that contradict each other, before anything is read.
   /// \param name                "sort"
   /// \param input, output_file  of the command's own options; empty for none
-  ApplicationRun(const ApplicationOptions& options, const std::string& name,
+  ApplicationRun(Context& context, const ApplicationOptions& options, const std::string& name,
                  const std::string& input, const std::string& output_file);
   const Topology& topology() const { return topology_; }
   /// The job's: they tell the progress line.
   RunOptions run_options();
 
-  /// Builds the machine and returns work(runner). A run over its time limit, a deadlock and a signal
-  /// leave JSON that says so, without figures.
+  /// Builds the machine and returns work(runner). A run over its time limit, a deadlock and a
+  /// signal leave JSON that says so, without figures.
   template <class Work>
   auto on_machine(bool all_port, const Work& work) {
     start(all_port);
@@ -111,8 +111,8 @@ class ApplicationRun {
   /// From here on: after on_machine().
   const MachineOptions& machine() const { return machine_->options(); }
   const apps::Runner& runner() const { return machine_->runner(); }
-  /// Lets the processes write the output file, if there is one. If that fails, finish() says so, when
-  /// the result is told.
+  /// Lets the processes write the output file, if there is one. If that fails, finish() says so,
+  /// when the result is told.
   void write_output(const std::function<void()>& write);
   /// The figures with network and settings: what the application's own fields follow.
   Json json(const Json& json, const RunFigures& figures) const;
@@ -123,6 +123,7 @@ class ApplicationRun {
   void start(bool all_port);
   void begin(const MachineOptions& machine);
 
+  Context& context_;
   const ApplicationOptions& options_;
   std::string output_file_;
   std::optional<UsageError> unwritten_;
@@ -154,11 +155,11 @@ std::vector<std::size_t> parse_shape(std::string_view text, std::size_t least, s
 std::string shape_text(const std::vector<std::size_t>& shape);
 
 /// The '#' lines that say what ran: network, exchange, machine.
-void print_run(const ApplicationOptions& options, const RunFigures& figures,
+void print_run(const Context& context, const ApplicationOptions& options, const RunFigures& figures,
                const MachineOptions& machine);
 /// The same for an application of several collectives.
-void print_collectives_run(const ApplicationOptions& options, const RunFigures& figures,
-                           const MachineOptions& machine);
+void print_collectives_run(const Context& context, const ApplicationOptions& options,
+                           const RunFigures& figures, const MachineOptions& machine);
 /// What it cost, as rows of a table of quantity, value, unit.
 Table figures_table(const RunFigures& figures);
 /// Of an application of one exchange.
@@ -168,8 +169,8 @@ Json collectives_json(const RunFigures& figures);
 /// What it takes on the modelled machine. \param figures  of an application
 Json modelled_json(const ApplicationOptions& options, const RunFigures& figures);
 /// Machine, runs, seed and cost model: what a result was measured with.
-void add_settings_json(Json& json, const ApplicationOptions& options, const MachineOptions& machine,
-                       Rank nodes);
+void add_settings_json(const Context& context, Json& json, const ApplicationOptions& options,
+                       const MachineOptions& machine, Rank nodes);
 
 double microseconds(std::chrono::nanoseconds time);
 /// A rate; 0 where no time was measured.

@@ -1,21 +1,21 @@
 // wormcube best: which algorithm is the cheapest where, over networks, block sizes and ports.
 // SPDX-License-Identifier: Apache-2.0
 #include "wormcube/apps/cli/commands/commands.hpp"
-#include "wormcube/apps/cli/help.hpp"
-#include "wormcube/apps/cli/modelled.hpp"
+#include "wormcube/apps/cli/core/json.hpp"
+#include "wormcube/apps/cli/core/print.hpp"
+#include "wormcube/apps/cli/core/time_limited.hpp"
 #include "wormcube/apps/cli/options/algorithms.hpp"
 #include "wormcube/apps/cli/options/choice.hpp"
 #include "wormcube/apps/cli/options/cost.hpp"
+#include "wormcube/apps/cli/options/help.hpp"
 #include "wormcube/apps/cli/options/machine.hpp"
+#include "wormcube/apps/cli/options/modelled.hpp"
 #include "wormcube/apps/cli/options/networks.hpp"
 #include "wormcube/apps/cli/options/numbers.hpp"
 #include "wormcube/apps/cli/output/files.hpp"
-#include "wormcube/apps/cli/output/json.hpp"
-#include "wormcube/apps/cli/output/print.hpp"
+#include "wormcube/apps/cli/output/progress.hpp"
 #include "wormcube/apps/cli/output/results.hpp"
 #include "wormcube/apps/cli/output/table.hpp"
-#include "wormcube/apps/cli/progress.hpp"
-#include "wormcube/apps/cli/time_limited.hpp"
 #include "wormcube/collectives/harness/choose.hpp"
 #include "wormcube/collectives/harness/run.hpp"
 #include "wormcube/runtime/base/error.hpp"
@@ -50,8 +50,8 @@ struct BestCommand {
 /// Times on this computer, on one network: the least of some calls.
 class MeasuredTimes {
  public:
-  MeasuredTimes(const Topology& topology, const BestCommand& options)
-      : topology_(topology), options_(options) {}
+  MeasuredTimes(Context& context, const Topology& topology, const BestCommand& options)
+      : context_(context), topology_(topology), options_(options) {}
   struct Answer {
     std::optional<double> us;
     std::string reason;  // where there is none
@@ -59,7 +59,7 @@ class MeasuredTimes {
   Answer operator()(const Collective& collective, Bytes bytes, bool all_port) {
     auto& machine = machines_[all_port];
     if (!machine) {
-      machine = std::make_unique<Machine>(topology_, options_.machine.resolve(all_port));
+      machine = std::make_unique<Machine>(topology_, options_.machine.resolve(context_, all_port));
     }
     CollectiveRun run;
     run.block_bytes = bytes;
@@ -70,6 +70,7 @@ class MeasuredTimes {
   }
 
  private:
+  Context& context_;
   const Topology& topology_;
   const BestCommand& options_;
   std::map<bool, std::unique_ptr<Machine>> machines_;  // by whether it has all ports
@@ -337,9 +338,9 @@ void require_affordable(const BestCommand& options, const std::vector<Operation>
                            messages);
 }
 
-ExitCode best(const BestCommand& given) {
+ExitCode best(Context& context, const BestCommand& given) {
   BestCommand options = given;
-  const CommandLimit limit(options.machine.time_limit_ms());
+  const CommandLimit limit(context, options.machine.time_limit_ms());
   options.output.validate();
   if (options.markdown) options.output.require_text("--markdown");
   options.model = options.choice.cost_model(options.model);
@@ -360,14 +361,14 @@ ExitCode best(const BestCommand& given) {
     if (measured) require_workers(options.machine, topology);
   }
   if (measured && !options.markdown) {
-    print_setting(options.output, "machine", machine_text(options.machine.resolve(false)));
+    print_setting(options.output, "machine", machine_text(options.machine.resolve(context, false)));
   }
   const std::vector<Operation> operations = operations_of(options.operation);
   std::vector<Weights> weights(topologies.begin(), topologies.end());
   if (by_replay && options.machine.time_limit <= 0) {
     require_affordable(options, operations, weights, sizes);
   }
-  Progress progress(options.output, "best");
+  Progress progress(context, options.output, "best");
   Table table({{.head = "operation", .text = true},
                {.head = "topology", .text = true, .cut = 14},
                {.head = "ports", .text = true},
@@ -401,7 +402,7 @@ ExitCode best(const BestCommand& given) {
       const Topology& topology = weighed.topology();
       const std::unique_ptr<CallFigures> figures = call_figures(options.choice, topology);
       std::optional<MeasuredTimes> runs;
-      if (measured) runs.emplace(topology, options);
+      if (measured) runs.emplace(context, topology, options);
       std::string row;
       for (const Ports ports : ports_of(options.ports)) {
         std::vector<Contest> contests;
@@ -438,7 +439,7 @@ ExitCode best(const BestCommand& given) {
   if (options.markdown) {
     if (options.choice.by != "formula")
       print(fmt::format("\n{}.\n", agreement_text(formula_takes)));
-    write_results(options.output, results, false);
+    write_results(context, options.output, results, false);
     return passed;
   }
   if (!any) throw UsageError("no algorithm with formulas runs on any of these networks");
@@ -453,7 +454,7 @@ ExitCode best(const BestCommand& given) {
                                     : "by formulas, with what messages that share links prolong"));
   for (const std::string& note : notes) print_note(options.output, note);
   if (options.choice.by != "formula") print_note(options.output, agreement_text(formula_takes));
-  write_results(options.output, results, false);
+  write_results(context, options.output, results, false);
   return passed;
 }
 
@@ -498,7 +499,7 @@ Action add_best(CLI::App& program) {
       "  wormcube best alltoall --on torus:4x4,mesh:4x4 --by replay --machine paragon\n"
       "  wormcube best allreduce --on ring:27,torus:8x8 --ports all --bytes 1K..16M --json "
       "map.json");
-  return [options] { return best(*options); };
+  return [options](Context& context) { return best(context, *options); };
 }
 
 }  // namespace wormcube::cli

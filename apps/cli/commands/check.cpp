@@ -5,30 +5,18 @@
 #include "wormcube/apps/cli/commands/check_json.hpp"
 #include "wormcube/apps/cli/commands/check_schedule.hpp"
 #include "wormcube/apps/cli/commands/commands.hpp"
-#include "wormcube/apps/cli/help.hpp"
-#include "wormcube/apps/cli/modelled.hpp"
-#include "wormcube/apps/cli/options/algorithms.hpp"
-#include "wormcube/apps/cli/options/call.hpp"
+#include "wormcube/apps/cli/commands/sweep.hpp"
+#include "wormcube/apps/cli/core/time_limited.hpp"
 #include "wormcube/apps/cli/options/choice.hpp"
-#include "wormcube/apps/cli/options/cost.hpp"
+#include "wormcube/apps/cli/options/help.hpp"
 #include "wormcube/apps/cli/options/machine.hpp"
+#include "wormcube/apps/cli/options/modelled.hpp"
 #include "wormcube/apps/cli/options/networks.hpp"
 #include "wormcube/apps/cli/options/numbers.hpp"
-#include "wormcube/apps/cli/output/files.hpp"
-#include "wormcube/apps/cli/output/json.hpp"
-#include "wormcube/apps/cli/output/print.hpp"
-#include "wormcube/apps/cli/output/results.hpp"
-#include "wormcube/apps/cli/output/table.hpp"
-#include "wormcube/apps/cli/progress.hpp"
-#include "wormcube/apps/cli/time_limited.hpp"
-#include "wormcube/apps/cli/trouble.hpp"
 #include "wormcube/runtime/base/error.hpp"
 
-#include <algorithm>
-#include <exception>
 #include <memory>
 #include <optional>
-#include <utility>
 
 #include <fmt/core.h>
 
@@ -37,17 +25,14 @@ namespace wormcube::cli {
 namespace {
 
 struct CheckCommand {
-  std::string operation;
-  std::vector<std::string> on;
-  AlgorithmOptions algorithm;
-  CallOptions call;
+  SweepOptions what;
   CostModel model;
   ChoiceOptions choice;
   std::string bytes = "1K";
   CheckOptions check;
   double time_limit = 0;
   std::string schedule;
-  const CLI::Option *bytes_option = nullptr, *seed_option = nullptr;
+  const CLI::Option* seed_option = nullptr;
   OutputOptions output;
 };
 
@@ -127,8 +112,9 @@ std::vector<std::string> cells(const CheckResult& result, const std::optional<Lo
 }
 
 /// What is checked, whatever comes of it.
-Json call_json(const Collective& collective, const Topology& topology, const CheckCommand& options,
-               Bytes block_bytes) {
+Json call_json(const Sweep::Row& row, const CheckCommand& options) {
+  const Topology& topology = row.topology;
+  const Collective& collective = row.collective;
   const Algorithm& algorithm = *collective.algorithm;
   Json json{{"operation", to_string(algorithm.operation)},
             {"algorithm", algorithm.name},
@@ -136,10 +122,10 @@ Json call_json(const Collective& collective, const Topology& topology, const Che
             {"arguments", arguments_json(algorithm.operation, collective.arguments)},
             {"topology", topology.name()},
             {"nodes", topology.nodes()},
-            {"ports", ports_text(all_port(options.algorithm, algorithm))},
+            {"ports", ports_text(all_port(options.what.algorithm, algorithm))},
             {"virtual_channels", options.check.virtual_channels},
             {"seed", options.check.seed},
-            {"block_bytes", block_bytes},
+            {"block_bytes", row.block_bytes},
             {"cost_model", cost_model_json(options.model)},
             {"source", algorithm.source},
             {"origin", origin(algorithm).empty() ? "built in" : origin(algorithm)}};
@@ -148,21 +134,22 @@ Json call_json(const Collective& collective, const Topology& topology, const Che
 }
 
 /// The row of one that has failed.
-std::vector<std::string> cells_without_result(const Collective& collective,
-                                              const Topology& topology, bool every_port,
+std::vector<std::string> cells_without_result(const Sweep::Row& row, bool every_port,
                                               const std::string& verdict) {
   std::vector<std::string> cells(check_columns({}, false).size(), "-");
-  cells[0] = topology.name();
-  cells[1] = collective.text();
+  cells[0] = row.topology.name();
+  cells[1] = row.collective.text();
   cells[2] = ports_text(every_port);
   cells.back() = verdict;
   return cells;
 }
 
 /// The row of one that was checked.
-ExitCode checked(const Topology& topology, const Collective& collective,
-                 const CheckCommand& options, const CheckOptions& check, Bytes block_bytes,
+ExitCode checked(const Sweep::Row& row, const CheckCommand& options, const CheckOptions& check,
                  Results& results) {
+  const Topology& topology = row.topology;
+  const Collective& collective = row.collective;
+  const Bytes block_bytes = row.block_bytes;
   const CheckResult result = check_collective(collective, topology, check);
   Json json =
       check_json(result, weigh(collective, topology), options.check, options.model, block_bytes);
@@ -185,112 +172,63 @@ ExitCode checked(const Topology& topology, const Collective& collective,
   return result.passed() ? passed : failed;
 }
 
-/// One collective on one network. Throws UsageError, where it is the only one, if it is refused.
-ExitCode check_one(const Topology& topology, const Collective& collective,
-                   const CheckCommand& options, Bytes block_bytes, bool only, Results& results) {
-  const auto title = [&] {
-    return fmt::format("{} {} on {}", collective.operation()->name, collective.text(),
-                       topology.name());
-  };
-  Results::set_doing(title());
-  CheckOptions check = options.check;
-  check.all_port = all_port(options.algorithm, *collective.algorithm);
-  results.begin(call_json(collective, topology, options, block_bytes));
-  try {
-    std::optional<TimeLimited> limited;  // of one row the command's holds
-    if (!only) limited.emplace(milliseconds_of(options.time_limit));
-    return checked(topology, collective, options, check, block_bytes, results);
-  } catch (...) {
-    const auto found = trouble_of(std::current_exception());
-    if (!found || (only && found->code == usage)) throw;
-    complain(fmt::format("{}: {}", title(), found->text));
-    const std::string first_line = found->text.substr(0, found->text.find('\n'));
-    const bool has_failed_here = found->code == failed;
-    results.add_without_result(cells_without_result(collective, topology, check.all_port,
-                                                    has_failed_here ? "FAILED" : "?"),
-                               found->status, first_line);
-    results.note(
-        fmt::format("{}: {}: {}", has_failed_here ? "FAILED" : "no result", title(), first_line));
-    return found->code;
-  }
-}
-
-ExitCode check(const CheckCommand& given) {
+ExitCode check(Context& context, const CheckCommand& given) {
   CheckCommand options = given;
-  std::optional<TimeLimited> choosing(std::in_place, milliseconds_of(options.time_limit));
+  const auto limit = milliseconds_of(options.time_limit);
   options.output.validate();
   options.model = options.choice.cost_model(options.model);
+  options.check.in_place = options.what.call.in_place == "on";
   if (!options.schedule.empty()) {
-    if (!options.operation.empty() || !options.on.empty())
+    if (!options.what.operation.empty() || !options.what.on.empty())
       throw UsageError("--schedule brings operation and network; leave OPERATION and --on out");
-    return check_schedule(options.schedule, options.algorithm.ports == "all",
+    const CommandLimit limited(context, limit);
+    return check_schedule(context, options.schedule, options.what.algorithm.ports == "all",
                           options.check.virtual_channels, options.output);
   }
-  if (options.operation.empty())
+  if (options.what.operation.empty())
     throw UsageError("OPERATION is required (or a schedule: --schedule FILE)");
-  if (options.on.empty()) throw UsageError("--on is required");
-  const Operation operation = parse_operation(options.operation);
-  const std::vector<Topology> topologies = parse_topologies(options.on);
-  for (const Topology& topology : topologies) topology.require_routable();
-  const Arguments arguments = options.call.resolve(operation);
-  require_data(options.bytes_option, operation);
+  if (options.what.on.empty()) throw UsageError("--on is required");
+  const Bytes block_bytes = parse_bytes(options.bytes);
+  Sweep sweep(options.what, parse_topologies(options.what.on), {block_bytes});
+  const Operation operation = sweep.operation();
   const bool uneven = operation->sizes != Sizes::equal;
   require_effect(options.seed_option, uneven, operation, "its blocks all have one size");
-  const Bytes block_bytes = parse_bytes(options.bytes);
-  CheckOptions check = options.check;
-  check.in_place = options.call.in_place == "on";
-  std::vector<Selection> selections;
-  selections.reserve(topologies.size());
-  for (const Topology& topology : topologies) {
-    selections.push_back(
-        select(options.algorithm, operation, topology, arguments, options.model, block_bytes,
-               topologies.size() > 1,
-               auto_chooser(options.choice, options.output, options.check.virtual_channels)));
-  }
-  require_some(operation, selections);
-  RowNames names;
-  for (std::size_t i = 0; i < topologies.size(); ++i) names.add(topologies[i], selections[i]);
+  sweep.select(
+      context, options.model,
+      auto_chooser(context, options.choice, options.output, options.check.virtual_channels), limit);
 
   const OutputOptions& output = options.output;
   print_setting(
       output, "check",
-      fmt::format("{}, algorithm {}", to_string(operation), names_text(options.algorithm)));
-  if (const std::string text = arguments_text(operation, arguments); !text.empty()) {
-    print_setting(output, "arguments", text);
-  }
-  for (const Topology& topology : topologies) {
-    print_setting(output, "topology", topology_text(topology));
-  }
+      fmt::format("{}, algorithm {}", to_string(operation), names_text(options.what.algorithm)));
+  sweep.print_settings(output);
   print_setting(output, "virtual channels",
                 fmt::format("{} per ring link", options.check.virtual_channels));
   if (uneven) print_setting(output, "block sizes", fmt::format("seed {}", options.check.seed));
   print_setting(output, "proof",
                 fmt::format("up to {} node{}", options.check.prove_up_to,
                             options.check.prove_up_to == 1 ? "" : "s"));
-  if (options.algorithm.chooses()) {
+  if (options.what.algorithm.chooses()) {
     print_setting(output, "auto",
                   fmt::format("blocks of {}", bytes_text(static_cast<double>(block_bytes))));
     print_choice(output, options.choice, options.model);
   }
-  CheckCommand resolved = options;
-  resolved.check = check;
-  Results results(output, check_columns(names, operation->reduces));
-  Progress progress(output, "check");
-  ExitCode worst = passed;
-  long done = 0, total = 0;
-  for (const Selection& selection : selections) total += std::ssize(selection.collectives);
-  if (total > 1) choosing.reset();
-  for (std::size_t i = 0; i < topologies.size(); ++i) {
-    for (const Collective& collective : selections[i].collectives) {
-      progress.doing(
-          fmt::format("{} {} on {}", operation->name, collective.text(), topologies[i].name()));
-      progress(done++, total);
-      worst = std::max(
-          worst, check_one(topologies[i], collective, resolved, block_bytes, total == 1, results));
-    }
-    note_refused(results, options.algorithm, options.output, selections[i].refused);
-  }
-  results.finish(options.algorithm.single() && topologies.size() == 1);
+  Results results(context, output, check_columns(sweep.names(), operation->reduces));
+  Progress progress(context, output, "check");
+  const ExitCode worst = sweep.each(context, output, results, progress, [&](const Sweep::Row& row) {
+    CheckOptions check = options.check;
+    check.all_port = all_port(options.what.algorithm, *row.collective.algorithm);
+    return sweep.attempt(
+        context, results, row, call_json(row, options),
+        [&](const std::string& verdict) {
+          return cells_without_result(row, check.all_port, verdict);
+        },
+        [&] {
+          const TimeLimited limited(context, limit);
+          return checked(row, options, check, results);
+        });
+  });
+  results.finish(sweep.is_single());
   return worst;
 }
 
@@ -300,8 +238,8 @@ Action add_check(CLI::App& program) {
   auto options = std::make_shared<CheckCommand>();
   CLI::App& app = *program.add_subcommand(
       "check", "Count and prove algorithms without moving data: no threads, no network");
-  app.add_option("OPERATION", options->operation, operations_text());
-  add_on_option(app, options->on, false);
+  app.add_option("OPERATION", options->what.operation, operations_text());
+  add_on_option(app, options->what.on, false);
   app.add_option(
          "--schedule", options->schedule,
          "Check a schedule's text instead, as `show --schedule` writes it: laws and counts; "
@@ -309,8 +247,8 @@ Action add_check(CLI::App& program) {
       ->type_name("FILE")
       ->check(file_name())
       ->group("What");
-  add_algorithm_options(app, options->algorithm);
-  options->bytes_option =
+  add_algorithm_options(app, options->what.algorithm);
+  options->what.bytes_option =
       app.add_option(
              "--bytes", options->bytes,
              "Block size, for choosing `auto`, and for what JSON tells step by step; counts in "
@@ -341,7 +279,7 @@ Action add_check(CLI::App& program) {
           ->group("What");
   add_virtual_channels_option(app, options->check.virtual_channels);
   add_time_limit_option(app, options->time_limit, "What");
-  add_call_options(app, options->call);
+  add_call_options(app, options->what.call);
   add_choice_options(app, options->choice, options->model);
   add_output_options(app, options->output);
   app.footer(
@@ -386,7 +324,7 @@ Action add_check(CLI::App& program) {
       "  wormcube check alltoall --on torus:8x8 --algorithm suh-torus --json -\n"
       "  wormcube check broadcast --on mesh:6x5 --root 7\n"
       "  wormcube check --schedule mine.txt --ports all");
-  return [options] { return check(*options); };
+  return [options](Context& context) { return check(context, *options); };
 }
 
 }  // namespace wormcube::cli

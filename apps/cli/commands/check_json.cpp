@@ -2,6 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "wormcube/apps/cli/commands/check_json.hpp"
 
+#include "wormcube/apps/cli/core/json.hpp"
+#include "wormcube/apps/cli/core/provenance.hpp"
 #include "wormcube/apps/cli/options/algorithms.hpp"
 #include "wormcube/apps/cli/options/call.hpp"
 #include "wormcube/apps/cli/options/cost.hpp"
@@ -9,8 +11,6 @@
 #include "wormcube/apps/cli/options/networks.hpp"
 #include "wormcube/apps/cli/options/numbers.hpp"
 #include "wormcube/apps/cli/output/files.hpp"
-#include "wormcube/apps/cli/output/json.hpp"
-#include "wormcube/apps/cli/output/provenance.hpp"
 #include "wormcube/apps/cli/output/results.hpp"
 #include "wormcube/apps/cli/output/table.hpp"
 

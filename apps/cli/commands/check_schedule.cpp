@@ -2,10 +2,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "wormcube/apps/cli/commands/check_schedule.hpp"
 
+#include "wormcube/apps/cli/core/json.hpp"
 #include "wormcube/apps/cli/options/algorithms.hpp"
 #include "wormcube/apps/cli/options/networks.hpp"
 #include "wormcube/apps/cli/options/schedules.hpp"
-#include "wormcube/apps/cli/output/json.hpp"
 #include "wormcube/apps/cli/output/results.hpp"
 #include "wormcube/apps/cli/output/table.hpp"
 #include "wormcube/runtime/schedule/check.hpp"
@@ -14,8 +14,8 @@
 
 namespace wormcube::cli {
 
-ExitCode check_schedule(const std::string& file, bool all_port, int virtual_channels,
-                        const OutputOptions& output) {
+ExitCode check_schedule(const Context& context, const std::string& file, bool all_port,
+                        int virtual_channels, const OutputOptions& output) {
   const Schedule schedule = read_schedule(file);
   const Topology& topology = schedule.topology;
   const ScheduleReport report =
@@ -64,7 +64,7 @@ ExitCode check_schedule(const std::string& file, bool all_port, int virtual_chan
   for (const std::string& shared : report.contention) print_note(output, "shared: " + shared);
   std::vector<Json> results;
   results.push_back(std::move(json));
-  write_results(output, std::move(results), true);
+  write_results(context, output, std::move(results), true);
   return holds ? passed : failed;
 }
 

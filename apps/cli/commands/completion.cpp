@@ -1,10 +1,11 @@
 // wormcube completion: the program's words for a shell, from its own options.
 // SPDX-License-Identifier: Apache-2.0
 #include "wormcube/apps/cli/commands/commands.hpp"
-#include "wormcube/apps/cli/help.hpp"
-#include "wormcube/apps/cli/output/print.hpp"
+#include "wormcube/apps/cli/core/print.hpp"
+#include "wormcube/apps/cli/options/help.hpp"
 #include "wormcube/apps/common/machines.hpp"
 #include "wormcube/collectives/core/registry.hpp"
+#include "wormcube/runtime/topology/families.hpp"
 
 #include <algorithm>
 #include <memory>
@@ -18,17 +19,13 @@ namespace wormcube::cli {
 
 namespace {
 
-constexpr std::string_view shapes =
-    "line: ring: complete: mesh: torus: ghc: hypercube: tree: star: petersen ccc: butterfly: "
-    "circulant: star-graph: bubble-sort: cayley: graph:";
-
 bool is_word(std::string_view text) {
   return !text.empty() &&
          text.find_first_not_of("abcdefghijklmnopqrstuvwxyz0123456789+-") == text.npos;
 }
 
-/// What completes the value of an option of this type, as an argument of the script's `offer`: words,
-/// or the name of one of its lists. \param files  whether names of files do, too
+/// What completes the value of an option of this type, as an argument of the script's `offer`:
+/// words, or the name of one of its lists. \param files  whether names of files do, too
 std::string values_of(std::string_view type, bool& files) {
   if (type == "TOPOLOGY") return "$networks";
   if (type == "OPERATION") return "$operations";
@@ -45,8 +42,8 @@ std::string values_of(std::string_view type, bool& files) {
   return words;
 }
 
-/// "run:--on) offer "$networks" ;;", a line for each option that takes what can be told; an operand has
-/// no name there.
+/// "run:--on) offer "$networks" ;;", a line for each option that takes what can be told; an operand
+/// has no name there.
 std::string values_text(const CLI::App& command) {
   std::string text;
   const auto add = [&](std::string_view name, std::string_view type) {
@@ -66,7 +63,7 @@ std::string values_text(const CLI::App& command) {
 }
 
 std::string bash_text(const CLI::App& program) {
-  std::string commands, options, flags, values, operations, algorithms, machines;
+  std::string commands, options, flags, values, operations, algorithms, machines, networks;
   const auto join = [](std::string& list, std::string_view word) {
     list.append(list.empty() ? "" : " ").append(word);
   };
@@ -91,6 +88,10 @@ std::string bash_text(const CLI::App& program) {
     algorithms += fmt::format("    {}) echo \"{}\" ;;\n", operation->name, names);
   }
   for (const MachineProfile& profile : machine_profiles()) join(machines, profile.name);
+  for (const NetworkKind& kind : network_kinds()) {
+    const bool is_whole = kind.example == kind.name;
+    join(networks, std::string(kind.name) + (is_whole ? "" : ":"));
+  }
   return fmt::format(R"(# bash completion for wormcube. Written by `wormcube completion bash`.
 _wormcube_algorithms() {{
   case ${{COMP_WORDS[2]}} in
@@ -98,7 +99,7 @@ _wormcube_algorithms() {{
 }}
 _wormcube() {{
   local word=${{COMP_WORDS[COMP_CWORD]}} command=${{COMP_WORDS[1]}} words= flags= at last=
-  local networks="{shapes}" operations="{operations}" machines="{machines}"
+  local networks="{networks}" operations="{operations}" machines="{machines}"
   # A ':' divides words in bash: what stands before it is no part of what is completed.
   local line=${{COMP_LINE:0:COMP_POINT}}
   local whole=${{line##*[[:space:]]}}
@@ -137,7 +138,7 @@ _wormcube() {{
 }}
 complete -F _wormcube wormcube
 )",
-                     fmt::arg("algorithms", algorithms), fmt::arg("shapes", shapes),
+                     fmt::arg("algorithms", algorithms), fmt::arg("networks", networks),
                      fmt::arg("operations", operations), fmt::arg("machines", machines),
                      fmt::arg("commands", commands), fmt::arg("options", options),
                      fmt::arg("values", values));
@@ -164,7 +165,7 @@ Action add_completion(CLI::App& program) {
       "Examples:\n"
       "  source <(wormcube completion bash)\n"
       "  wormcube completion zsh > \"${fpath[1]}/_wormcube\"");
-  return [&program, shell] { return completion(program, *shell); };
+  return [&program, shell](Context&) { return completion(program, *shell); };
 }
 
 }  // namespace wormcube::cli

@@ -1,12 +1,12 @@
 // wormcube deadlock: two cyclic waits, and what the machine says about them.
 // SPDX-License-Identifier: Apache-2.0
 #include "wormcube/apps/cli/commands/commands.hpp"
+#include "wormcube/apps/cli/core/json.hpp"
+#include "wormcube/apps/cli/core/print.hpp"
 #include "wormcube/apps/cli/options/machine.hpp"
 #include "wormcube/apps/cli/options/networks.hpp"
 #include "wormcube/apps/cli/options/numbers.hpp"
 #include "wormcube/apps/cli/output/files.hpp"
-#include "wormcube/apps/cli/output/json.hpp"
-#include "wormcube/apps/cli/output/print.hpp"
 #include "wormcube/apps/cli/output/results.hpp"
 #include "wormcube/apps/cli/output/table.hpp"
 #include "wormcube/runtime/base/error.hpp"
@@ -82,16 +82,16 @@ int first_ring(const Topology& topology) {
       topology.name()));
 }
 
-MachineOptions machine_options(const DeadlockCommand& options) {
+MachineOptions machine_options(Context& context, const DeadlockCommand& options) {
   MachineFlags flags;
   flags.time_limit = options.time_limit;
   flags.virtual_channels = options.virtual_channels;
-  MachineOptions machine = flags.resolve(false);
+  MachineOptions machine = flags.resolve(context, false);
   machine.allow_cycles = true;
   return machine;
 }
 
-void wait_for_receives(const Topology& topology, const DeadlockCommand& options,
+void wait_for_receives(Context& context, const Topology& topology, const DeadlockCommand& options,
                        const OutputOptions& output) {
   if (topology.nodes() < 2) {
     throw UsageError(
@@ -101,11 +101,11 @@ void wait_for_receives(const Topology& topology, const DeadlockCommand& options,
   print_note(
       output,
       "each node receives from the next node first, and would send to the previous one afterwards");
-  Machine machine(topology, machine_options(options));
+  Machine machine(topology, machine_options(context, options));
   machine.run(receive_before_sending);
 }
 
-void wait_for_channels(const Topology& topology, const DeadlockCommand& options,
+void wait_for_channels(Context& context, const Topology& topology, const DeadlockCommand& options,
                        const OutputOptions& output) {
   const int dimension = first_ring(topology);
   print_setting(output, "topology", topology_text(topology));
@@ -123,7 +123,7 @@ void wait_for_channels(const Topology& topology, const DeadlockCommand& options,
   constexpr double of_node = long_message + 3 * 4096;
   require_memory(what, of_node * topology.nodes(), "use fewer nodes");
   HoldFirstLinks observer(topology.nodes());
-  MachineOptions machine_settings = machine_options(options);
+  MachineOptions machine_settings = machine_options(context, options);
   machine_settings.observer = &observer;
   Machine machine(topology, machine_settings);
   machine.run([dimension](Node& node) { send_two_links_on(node, dimension); });
@@ -147,7 +147,7 @@ Json result_json(const DeadlockCommand& options, const Topology& topology,
           {"report", lines}};
 }
 
-ExitCode demonstrate(const DeadlockCommand& options) {
+ExitCode demonstrate(Context& context, const DeadlockCommand& options) {
   const OutputOptions& output = options.output;
   output.validate();
   const Topology topology = parse_topology(options.on);
@@ -156,16 +156,16 @@ ExitCode demonstrate(const DeadlockCommand& options) {
   }
   try {
     if (options.of == "channels") {
-      wait_for_channels(topology, options, output);
+      wait_for_channels(context, topology, options, output);
     } else {
-      wait_for_receives(topology, options, output);
+      wait_for_receives(context, topology, options, output);
     }
   } catch (const Deadlock& error) {
-    write_results(output, {result_json(options, topology, error.what())}, true);
+    write_results(context, output, {result_json(options, topology, error.what())}, true);
     throw;
   }
   if (output.text()) print("no deadlock: every message arrived\n");
-  write_results(output, {result_json(options, topology, {})}, true);
+  write_results(context, output, {result_json(options, topology, {})}, true);
   return passed;
 }
 
@@ -202,7 +202,7 @@ Action add_deadlock(CLI::App& program) {
       "  wormcube deadlock\n"
       "  wormcube deadlock --of channels --on ring:4\n"
       "  wormcube deadlock --of channels --virtual-channels 2      no deadlock");
-  return [options] { return demonstrate(*options); };
+  return [options](Context& context) { return demonstrate(context, *options); };
 }
 
 }  // namespace wormcube::cli

@@ -2,22 +2,17 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "wormcube/apps/cli/commands/check_json.hpp"
 #include "wormcube/apps/cli/commands/commands.hpp"
-#include "wormcube/apps/cli/help.hpp"
-#include "wormcube/apps/cli/modelled.hpp"
-#include "wormcube/apps/cli/options/algorithms.hpp"
-#include "wormcube/apps/cli/options/call.hpp"
+#include "wormcube/apps/cli/commands/sweep.hpp"
+#include "wormcube/apps/cli/core/provenance.hpp"
+#include "wormcube/apps/cli/core/time_limited.hpp"
 #include "wormcube/apps/cli/options/cost.hpp"
+#include "wormcube/apps/cli/options/help.hpp"
 #include "wormcube/apps/cli/options/machine.hpp"
 #include "wormcube/apps/cli/options/model.hpp"
+#include "wormcube/apps/cli/options/modelled.hpp"
 #include "wormcube/apps/cli/options/networks.hpp"
 #include "wormcube/apps/cli/options/numbers.hpp"
-#include "wormcube/apps/cli/output/files.hpp"
-#include "wormcube/apps/cli/output/json.hpp"
-#include "wormcube/apps/cli/output/provenance.hpp"
-#include "wormcube/apps/cli/output/results.hpp"
 #include "wormcube/apps/cli/output/table.hpp"
-#include "wormcube/apps/cli/progress.hpp"
-#include "wormcube/apps/cli/time_limited.hpp"
 #include "wormcube/apps/draw/layout.hpp"
 #include "wormcube/apps/draw/page.hpp"
 #include "wormcube/apps/draw/play.hpp"
@@ -73,9 +68,8 @@ using apps::TableRow;
 using apps::totals_marks;
 
 struct DrawCommand {
-  std::string operation, on;
-  AlgorithmOptions algorithm;
-  CallOptions call;
+  SweepOptions what;  // calls on this network
+  std::string on;
   ModelOptions machine;
   CostModel model;                      ///< as the machine's constants
   std::optional<MachineModel> replays;  ///< --clock replay
@@ -228,13 +222,14 @@ void aggregate(Play& play, const Routing& routing, std::string reason) {
   play.aggregate = true;
 }
 
-/// One algorithm: checked, recorded with blocks of this size, proved again with an eye on the blocks.
+/// One algorithm: checked, recorded with blocks of this size, proved again with an eye on the
+/// blocks.
 Play play(const Collective& collective, const DrawCommand& options, const Routing& routing,
           const Layout& layout, Bytes block_bytes) {
   const Topology& topology = routing.topology();
   CheckOptions check = options.check;
-  check.all_port = all_port(options.algorithm, *collective.algorithm);
-  check.in_place = options.call.in_place == "on";
+  check.all_port = all_port(options.what.algorithm, *collective.algorithm);
+  check.in_place = options.what.call.in_place == "on";
   CheckResult checked = check_collective(collective, topology, check);
   const Contract contract = contract_of(collective, topology.nodes(), block_bytes, check.seed,
                                         Pattern::words, check.in_place);
@@ -398,8 +393,8 @@ std::vector<std::size_t> steps_to_print(const Play& play, long chosen) {
   return steps;
 }
 
-Sheet sheet_of(const Play& play, const Layout& layout, const Routing& routing,
-               const DrawCommand& options, Bytes block_bytes) {
+Sheet sheet_of(const Context& context, const Play& play, const Layout& layout,
+               const Routing& routing, const DrawCommand& options, Bytes block_bytes) {
   Sheet sheet;
   const Json& check = play.json["check"];
   sheet.title = fmt::format("{} on {}, {}", check["operation"].get<std::string>(), layout.network,
@@ -428,7 +423,7 @@ Sheet sheet_of(const Play& play, const Layout& layout, const Routing& routing,
       ++shown;
     }
   }
-  const Json made = made_json();
+  const Json made = provenance_json(context);
   sheet.foot = fmt::format(
       "wormcube {} · {} · {}a worm ends at its arrow; grey: idle link; a stub's number is the node "
       "at its other end; colours: dimensions, and where links are shared, their load{}",
@@ -488,18 +483,18 @@ std::string without_script(const Sheet& sheet) {
   return html + "</main>";
 }
 
-ExitCode draw(const DrawCommand& given) {
+ExitCode draw(Context& context, const DrawCommand& given) {
   DrawCommand options = given;
-  const CommandLimit limit(milliseconds_of(options.time_limit));
+  const CommandLimit limit(context, milliseconds_of(options.time_limit));
   const ModelOptions::Resolved resolved = options.machine.resolve();
   options.model = resolved.cost;
   options.check.virtual_channels = options.machine.virtual_channels;
   if (options.clock == "replay" || (options.clock == "auto" && !options.machine.machine.empty())) {
     options.replays = resolved.model;
   }
-  const Operation operation = parse_operation(options.operation);
-  const Topology topology = parse_topology(options.on);
-  topology.require_routable();
+  Sweep sweep(options.what, {parse_topology(options.on)}, {parse_bytes(options.bytes)});
+  const Operation operation = sweep.operation();
+  const Topology& topology = sweep.topologies().front();
   const std::array<const std::string*, 4> files{&options.html, &options.svg, &options.pdf,
                                                 &options.thumbnail};
   if (std::ranges::all_of(files, [](const auto* file) { return file->empty(); })) {
@@ -512,45 +507,42 @@ ExitCode draw(const DrawCommand& given) {
   }
   for (const std::string* file : files) require_writable(*file);
   const bool still = !options.svg.empty() || !options.pdf.empty() || !options.thumbnail.empty();
-  if (still && !options.algorithm.single()) {
-    throw UsageError(fmt::format(
-        "{} algorithms; a still picture shows one: name it with --algorithm",
-        options.algorithm.names.front() == "all" ? "all"
-                                                 : std::to_string(options.algorithm.names.size())));
+  if (still && !options.what.algorithm.single()) {
+    throw UsageError(
+        fmt::format("{} algorithms; a still picture shows one: name it with --algorithm",
+                    options.what.algorithm.names.front() == "all"
+                        ? "all"
+                        : std::to_string(options.what.algorithm.names.size())));
   }
-  const Arguments arguments = options.call.resolve(operation);
-  const Bytes block_bytes = parse_bytes(options.bytes);
+  const Bytes block_bytes = sweep.sizes().front();
   const std::size_t page_limit = parse_bytes(options.page_limit);
   OutputOptions output = options.output;
   for (const std::string* file : files) output.quiet = output.quiet || *file == "-";
-  const Selection selection = select(options.algorithm, operation, topology, arguments,
-                                     options.model, block_bytes, false, chooser_by_formula(output));
-  require_some(operation, std::span(&selection, 1));
-  if (selection.collectives.size() > most_plays) {
-    throw UsageError(
-        fmt::format("{} algorithms run on {}; a player compares up to {}: name them, "
-                    "as in --algorithm {}",
-                    selection.collectives.size(), topology.name(), most_plays,
-                    selection.collectives.front().text()));
+  sweep.select(context, options.model, chooser_by_formula(context, output));
+  if (sweep.rows().size() > most_plays) {
+    throw UsageError(fmt::format(
+        "{} algorithms run on {}; a player compares up to {}: name them, "
+        "as in --algorithm {}",
+        sweep.rows().size(), topology.name(), most_plays, sweep.rows().front().collective.text()));
   }
   const Routing routing(topology, options.check.virtual_channels);
   const Layout layout = apps::layout(routing, options.layout == "folded");
 
-  Progress progress(output, "draw");
+  Progress progress(context, output, "draw");
   std::vector<Play> plays;
   bool all_passed = true;
   std::string fallback;
-  for (const Collective& collective : selection.collectives) {
-    progress.doing(fmt::format("{} {} on {}", operation->name, collective.text(), topology.name()));
-    Play result = play(collective, options, routing, layout, block_bytes);
+  for (const Sweep::Row& row : sweep.rows()) {
+    progress.doing(row.title);
+    Play result = play(row.collective, options, routing, layout, block_bytes);
     all_passed = all_passed && result.check.passed();
     if (still || fallback.empty()) {
-      const Sheet sheet = sheet_of(result, layout, routing, options, block_bytes);
+      const Sheet sheet = sheet_of(context, result, layout, routing, options, block_bytes);
       fallback = without_script(sheet);
-      if (!options.svg.empty()) write_text(options.svg, sheet_svg(sheet));
-      if (!options.pdf.empty()) write_text(options.pdf, sheet_pdf(sheet));
+      if (!options.svg.empty()) write_text(context, options.svg, sheet_svg(sheet));
+      if (!options.pdf.empty()) write_text(context, options.pdf, sheet_pdf(sheet));
       if (!options.thumbnail.empty())
-        write_text(options.thumbnail, thumbnail_of(result, layout, routing, sheet.title));
+        write_text(context, options.thumbnail, thumbnail_of(result, layout, routing, sheet.title));
     }
     plays.push_back(std::move(result));
   }
@@ -561,7 +553,7 @@ ExitCode draw(const DrawCommand& given) {
     for (const Play& play : plays) list.push_back(play.json);
     const Json json{{"schema", 1},
                     {"kind", "player"},
-                    {"made", made_json()},
+                    {"made", provenance_json(context)},
                     {"network", network_json(layout, routing)},
                     {"cost",
                      {{"ts_us", options.model.startup_us},
@@ -589,7 +581,7 @@ ExitCode draw(const DrawCommand& given) {
         "network, or allow more with --page-limit",
         title, html.size(), page_limit));
   }
-  write_text(options.html, html);
+  write_text(context, options.html, html);
   if (options.html != "-") {
     print_note(output, fmt::format("{}: {} bytes", options.html, html.size()));
   }
@@ -602,12 +594,12 @@ Action add_draw(CLI::App& program) {
   auto options = std::make_shared<DrawCommand>();
   CLI::App& app =
       *program.add_subcommand("draw", "Draw algorithms: a page that plays them, or still pictures");
-  app.add_option("OPERATION", options->operation, operations_text())->required();
+  app.add_option("OPERATION", options->what.operation, operations_text())->required();
   app.add_option("--on", options->on, "The network, for instance ring:8 torus:4x4 hypercube:3")
       ->type_name("TOPOLOGY")
       ->required()
       ->group("What");
-  add_algorithm_options(app, options->algorithm);
+  add_algorithm_options(app, options->what.algorithm);
   app.add_option("--bytes", options->bytes, "Block size")
       ->type_name("N[K|M|G]")
       ->capture_default_str()
@@ -622,7 +614,7 @@ Action add_draw(CLI::App& program) {
                  "message on the modelled machine; without it `replay` where --machine is given")
       ->check(CLI::IsMember({"formula", "replay"}))
       ->group("What");
-  add_call_options(app, options->call);
+  add_call_options(app, options->what.call);
   add_model_options(app, options->machine);
   app.add_option("--html", options->html,
                  "Write a page that plays the algorithms, in one file that needs no network")
@@ -673,7 +665,7 @@ Action add_draw(CLI::App& program) {
       "  wormcube draw allgather --on ring:12 --step 2 --svg step.svg");
   add_command_limit_option(app, options->time_limit);
   app.add_flag("--quiet", options->output.quiet, "Print nothing")->group("Output");
-  return [options] { return draw(*options); };
+  return [options](Context& context) { return draw(context, *options); };
 }
 
 }  // namespace wormcube::cli

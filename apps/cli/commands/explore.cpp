@@ -2,9 +2,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "wormcube/apps/cli/commands/explore.hpp"
 
-#include "wormcube/apps/cli/child.hpp"
-#include "wormcube/apps/cli/commands/foreign_words.hpp"
-#include "wormcube/apps/cli/output/print.hpp"
+#include "wormcube/apps/cli/commands/mpi_command_line.hpp"
+#include "wormcube/apps/cli/core/child.hpp"
+#include "wormcube/apps/cli/core/print.hpp"
 #include "wormcube/runtime/base/error.hpp"
 
 #include <algorithm>
@@ -27,14 +27,14 @@ struct Outcome {
 };
 
 /// This process's words, without --explore.
-std::vector<std::string> own_command() {
+std::vector<std::string> own_command(const Context& context) {
   std::ifstream file("/proc/self/cmdline", std::ios::binary);
   const std::string all{std::istreambuf_iterator<char>(file), {}};
   std::vector<std::string> words;
   for (std::size_t at = 0; at < all.size(); at += words.back().size() + 1) {
     words.emplace_back(all.c_str() + at);
   }
-  const std::size_t own = words.size() - std::min(foreign_words().size(), words.size());
+  const std::size_t own = words.size() - std::min(context.program_words().size(), words.size());
   std::vector<std::string> kept;
   for (std::size_t i = 0; i < words.size(); ++i) {
     if (i < own && words[i] == "--explore") {
@@ -84,14 +84,15 @@ std::string difference(const Outcome& one, const Outcome& other) {
 
 }  // namespace
 
-ExitCode explore(int runs) {
-  const std::vector<std::string> command = own_command();
+ExitCode explore(const Context& context, int runs) {
+  const std::vector<std::string> command = own_command(context);
   const Outcome first = outcome_of(command);
   int others = 0;
   std::string text;
   for (int seed = 1; seed <= runs; ++seed) {
     std::vector<std::string> words = command;
-    words.insert(words.end() - std::ssize(foreign_words()), {"--shuffle", std::to_string(seed)});
+    words.insert(words.end() - std::ssize(context.program_words()),
+                 {"--shuffle", std::to_string(seed)});
     const Outcome outcome = outcome_of(words);
     if (outcome == first) continue;
     ++others;

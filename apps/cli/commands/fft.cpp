@@ -2,8 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "wormcube/apps/cli/commands/application.hpp"
 #include "wormcube/apps/cli/commands/commands.hpp"
-#include "wormcube/apps/cli/output/print.hpp"
-#include "wormcube/apps/cli/progress.hpp"
+#include "wormcube/apps/cli/core/print.hpp"
+#include "wormcube/apps/cli/output/progress.hpp"
 #include "wormcube/apps/common/parts.hpp"
 #include "wormcube/apps/fft/local.hpp"
 #include "wormcube/apps/fft/run.hpp"
@@ -100,8 +100,8 @@ bool has_period(const FftCommand& options, const FftJob& job) {
          job.signal.elements() > 1;
 }
 
-void print_result(const FftCommand& options, const FftJob& job, const FftResult& result,
-                  const MachineOptions& machine) {
+void print_result(const Context& context, const FftCommand& options, const FftJob& job,
+                  const FftResult& result, const MachineOptions& machine) {
   const OutputOptions& output = options.application.output;
   print_setting(output, "input", job.signal.source());
   print_setting(output, "shape",
@@ -112,7 +112,7 @@ void print_result(const FftCommand& options, const FftJob& job, const FftResult&
   print_setting(output, "busy nodes",
                 fmt::format("{} of {}", result.busy_nodes, result.figures.nodes));
   if (!result.remark.empty()) print_setting(output, "remark", result.remark);
-  print_run(options.application, result.figures, machine);
+  print_run(context, options.application, result.figures, machine);
   Table table = figures_table(result.figures);
   if (result.serial.measured) {
     table.add({"serial FFTW on the host", cell_rate(microseconds(result.serial_wall)), "us"});
@@ -191,10 +191,10 @@ Json result_json(const FftCommand& options, const FftJob& job, const FftResult& 
   return json;
 }
 
-ExitCode transform(const FftCommand& options) {
+ExitCode transform(Context& context, const FftCommand& options) {
   const ApplicationOptions& application = options.application;
-  ApplicationRun run(application, "fft", options.input, options.output);
-  const Exchange exchange = application.exchange();
+  ApplicationRun run(context, application, "fft", options.input, options.output);
+  const Exchange exchange = application.exchange(context);
   FftJob job{signal(options), {}, run.run_options()};
   job.fft = {options.inverse, parse_fft_method(options.method), options.measure};
   const FftResult result = run.on_machine(
@@ -203,7 +203,7 @@ ExitCode transform(const FftCommand& options) {
     write_npy(run.runner(), options.output, ElementType::complex128, job.signal.shape(),
               result.here, std::as_bytes(std::span(result.output)));
   });
-  print_result(options, job, result, run.machine());
+  print_result(context, options, job, result, run.machine());
   return run.finish(result_json(options, job, result, run), verdict(result));
 }
 
@@ -266,7 +266,7 @@ Action add_fft(CLI::App& program) {
       "  wormcube fft --on mesh:5x3 --output spectrum.npy\n"
       "  wormcube fft --shape 2048x2048 --on torus:4x4\n"
       "  wormcube fft --input weather.csv --column temperature --algorithm suh-torus");
-  return [options] { return transform(*options); };
+  return [options](Context& context) { return transform(context, *options); };
 }
 
 }  // namespace wormcube::cli

@@ -29,8 +29,8 @@ struct BlockWay {
 std::pair<Rank, Rank> parse_block(std::string_view text, const Topology& topology);
 
 /// Proves the algorithm with blocks that can be told apart, and looks for one in every message.
-/// Throws UsageError for reductions, which combine blocks, and where no block goes from the one node to
-/// the other.
+/// Throws UsageError for reductions, which combine blocks, and where no block goes from the one
+/// node to the other.
 BlockWay follow_block(const Collective& collective, const Topology& topology, Rank from, Rank to,
                       bool in_place);
 

@@ -1,22 +1,22 @@
 // wormcube list: every operation and algorithm; with a network, what it admits and what that costs.
 // SPDX-License-Identifier: Apache-2.0
 #include "wormcube/apps/cli/commands/commands.hpp"
-#include "wormcube/apps/cli/help.hpp"
-#include "wormcube/apps/cli/modelled.hpp"
+#include "wormcube/apps/cli/core/failure.hpp"
+#include "wormcube/apps/cli/core/json.hpp"
+#include "wormcube/apps/cli/core/print.hpp"
+#include "wormcube/apps/cli/core/time_limited.hpp"
 #include "wormcube/apps/cli/options/algorithms.hpp"
 #include "wormcube/apps/cli/options/choice.hpp"
 #include "wormcube/apps/cli/options/cost.hpp"
+#include "wormcube/apps/cli/options/help.hpp"
 #include "wormcube/apps/cli/options/machine.hpp"
+#include "wormcube/apps/cli/options/modelled.hpp"
 #include "wormcube/apps/cli/options/networks.hpp"
 #include "wormcube/apps/cli/options/numbers.hpp"
 #include "wormcube/apps/cli/output/files.hpp"
-#include "wormcube/apps/cli/output/json.hpp"
-#include "wormcube/apps/cli/output/print.hpp"
+#include "wormcube/apps/cli/output/progress.hpp"
 #include "wormcube/apps/cli/output/results.hpp"
 #include "wormcube/apps/cli/output/table.hpp"
-#include "wormcube/apps/cli/progress.hpp"
-#include "wormcube/apps/cli/time_limited.hpp"
-#include "wormcube/apps/cli/trouble.hpp"
 #include "wormcube/collectives/core/registry.hpp"
 #include "wormcube/collectives/harness/choose.hpp"
 #include "wormcube/runtime/base/error.hpp"
@@ -136,7 +136,8 @@ void require_memory_to_list(const Topology& topology) {
                  bytes_of_node * topology.nodes(), "use fewer nodes");
 }
 
-/// What `auto` takes on one network, for each block size; nothing where no algorithm of its kind runs.
+/// What `auto` takes on one network, for each block size; nothing where no algorithm of its kind
+/// runs.
 struct AutoChoice {
   std::optional<Collective> one_port, all_port;
 
@@ -228,9 +229,9 @@ std::string taken_text(const Collective& taken, Weights& weights, const CostMode
 }
 
 /// \return  whether every algorithm answered
-bool list_admitted(const std::vector<const Algorithm*>& algorithms, const Topology& topology,
-                   const ListCommand& options, const std::vector<Bytes>& sizes,
-                   std::vector<Json>& results) {
+bool list_admitted(const Context& context, const std::vector<const Algorithm*>& algorithms,
+                   const Topology& topology, const ListCommand& options,
+                   const std::vector<Bytes>& sizes, std::vector<Json>& results) {
   const CostModel& model = options.model;
   const OutputOptions& output = options.output;
   require_memory_to_list(topology);
@@ -242,7 +243,7 @@ bool list_admitted(const std::vector<const Algorithm*>& algorithms, const Topolo
   Weights weights(topology);
   const bool reduce = std::ranges::any_of(
       algorithms, [](const Algorithm* algorithm) { return algorithm->operation->reduces; });
-  Progress progress(output, fmt::format("list on {}", topology.name()));
+  Progress progress(context, output, fmt::format("list on {}", topology.name()));
   std::vector<ListRow> rows;
   std::vector<std::string> refused, takes, broken;
   long done = 0;
@@ -329,7 +330,7 @@ bool list_admitted(const std::vector<const Algorithm*>& algorithms, const Topolo
     try {
       list_one();
     } catch (...) {
-      const auto trouble = trouble_of(std::current_exception());
+      const auto trouble = failure_of(std::current_exception());
       if (!trouble || trouble->code == usage) throw;
       broken.push_back(
           fmt::format("FAILED: {} {}: {}", operation->name, algorithm->name, trouble->text));
@@ -409,9 +410,9 @@ void print_markdown(const std::vector<const Algorithm*>& algorithms) {
   }
 }
 
-ExitCode list(const ListCommand& given) {
+ExitCode list(Context& context, const ListCommand& given) {
   ListCommand options = given;
-  const CommandLimit limit(milliseconds_of(options.time_limit));
+  const CommandLimit limit(context, milliseconds_of(options.time_limit));
   options.output.validate();
   options.model = options.choice.cost_model(options.model);
   const auto algorithms = chosen(options.operation);
@@ -426,7 +427,7 @@ ExitCode list(const ListCommand& given) {
     }
     print_markdown(algorithms);
     for (const Algorithm* algorithm : algorithms) results.push_back(describe(*algorithm));
-    write_results(options.output, results, false);
+    write_results(context, options.output, results, false);
     return passed;
   }
   bool complete = true;
@@ -441,10 +442,10 @@ ExitCode list(const ListCommand& given) {
   } else {
     const std::vector<Bytes> sizes = parse_sizes(options.bytes);
     for (const Topology& topology : parse_topologies(options.on)) {
-      complete = list_admitted(algorithms, topology, options, sizes, results) && complete;
+      complete = list_admitted(context, algorithms, topology, options, sizes, results) && complete;
     }
   }
-  write_results(options.output, results, false);
+  write_results(context, options.output, results, false);
   return complete ? passed : failed;
 }
 
@@ -488,7 +489,7 @@ Action add_list(CLI::App& program) {
       "  wormcube list alltoall --on torus:8x8 --by replay --machine t3d\n"
       "  wormcube list alltoall --on torus:8x8 --by work --bytes 64,64K\n"
       "  wormcube list --on hypercube:6 --json -");
-  return [options] { return list(*options); };
+  return [options](Context& context) { return list(context, *options); };
 }
 
 }  // namespace wormcube::cli

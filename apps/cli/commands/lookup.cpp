@@ -149,8 +149,8 @@ std::vector<Value> output_values(const LookupResult& result, ElementType type) {
   return values;
 }
 
-void print_result(const LookupCommand& options, const LookupJob& job, const LookupResult& result,
-                  const MachineOptions& machine, double rate) {
+void print_result(const Context& context, const LookupCommand& options, const LookupJob& job,
+                  const LookupResult& result, const MachineOptions& machine, double rate) {
   const ApplicationOptions& application = options.application;
   const OutputOptions& output = application.output;
   const bool made = options.table.file.empty();
@@ -163,7 +163,7 @@ void print_result(const LookupCommand& options, const LookupJob& job, const Look
                 fmt::format("{}, {}", job.keys.elements(),
                             made ? fmt::format("a share of {} not in the table", options.absent)
                                  : options.keys.file));
-  print_collectives_run(application, result.figures, machine);
+  print_collectives_run(context, application, result.figures, machine);
   Table table = figures_table(result.figures);
   table.add(
       {"largest part of the table", std::to_string(result.largest_table), "entries of one node"});
@@ -177,10 +177,10 @@ void print_result(const LookupCommand& options, const LookupJob& job, const Look
   print_table(output, table);
 }
 
-ExitCode run(const LookupCommand& options) {
+ExitCode run(Context& context, const LookupCommand& options) {
   const ApplicationOptions& application = options.application;
-  ApplicationRun run(application, "lookup", options.table.file, options.output);
-  const Algorithms algorithms = application.algorithms(lookup_operations());
+  ApplicationRun run(context, application, "lookup", options.table.file, options.output);
+  const Algorithms algorithms = application.algorithms(context, lookup_operations());
   require_columns(options);
   LookupJob job = options.table.file.empty() ? make_data(options) : read_data(options);
   job.by = parse_table_by(options.by);
@@ -196,7 +196,7 @@ ExitCode run(const LookupCommand& options) {
     write_list(run.runner(), options.output, "value", type, job.keys.elements(), result.here,
                std::as_bytes(std::span(values)));
   });
-  print_result(options, job, result, run.machine(), rate);
+  print_result(context, options, job, result, run.machine(), rate);
 
   Json json = run.json(collectives_json(result.figures), result.figures);
   json["entries"] = job.table.count();
@@ -284,10 +284,10 @@ Action add_lookup(CLI::App& program) {
       "  wormcube lookup --table items.csv --table-column id --values items.csv \\\n"
       "    --values-column price --keys sold.npy --output prices.csv\n"
       "  wormcube lookup --distribution block --on hypercube:5 --algorithm hypercube-pairwise");
-  return [options, makes] {
+  return [options, makes](Context& context) {
     options->makes =
         std::ranges::any_of(makes, [](const CLI::Option* option) { return option->count() > 0; });
-    return run(*options);
+    return run(context, *options);
   };
 }
 

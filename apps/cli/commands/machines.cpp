@@ -3,7 +3,7 @@
 #include "wormcube/apps/common/machines.hpp"
 
 #include "wormcube/apps/cli/commands/commands.hpp"
-#include "wormcube/apps/cli/output/json.hpp"
+#include "wormcube/apps/cli/core/json.hpp"
 #include "wormcube/apps/cli/output/results.hpp"
 #include "wormcube/apps/cli/output/table.hpp"
 
@@ -32,7 +32,7 @@ Json profile_result_json(const MachineProfile& profile) {
   return json;
 }
 
-ExitCode machines(const MachinesCommand& options) {
+ExitCode machines(Context& context, const MachinesCommand& options) {
   options.output.validate();
   std::vector<MachineProfile> profiles;
   if (options.name.empty()) {
@@ -40,17 +40,18 @@ ExitCode machines(const MachinesCommand& options) {
   } else {
     profiles.push_back(find_machine(options.name));
   }
-  Results results(options.output, {{.head = "machine", .text = true, .width = 12},
-                                   {.head = "network", .text = true, .width = 16},
-                                   {.head = "year", .width = 5, .drop = 2},
-                                   {.head = "unit", .text = true, .width = 7, .drop = 1},
-                                   {.head = "ports", .text = true, .width = 5},
-                                   {.head = "ts", .unit = "us", .width = 6},
-                                   {.head = "flit", .unit = "B", .width = 5, .drop = 3},
-                                   {.head = "time", .unit = "us", .width = 8},
-                                   {.head = "hop", .unit = "us", .width = 8, .drop = 4},
-                                   {.head = "sure", .text = true, .width = 5},
-                                   {.head = "1 KiB", .unit = "us", .width = 9}});
+  Results results(context, options.output,
+                  {{.head = "machine", .text = true, .width = 12},
+                   {.head = "network", .text = true, .width = 16},
+                   {.head = "year", .width = 5, .drop = 2},
+                   {.head = "unit", .text = true, .width = 7, .drop = 1},
+                   {.head = "ports", .text = true, .width = 5},
+                   {.head = "ts", .unit = "us", .width = 6},
+                   {.head = "flit", .unit = "B", .width = 5, .drop = 3},
+                   {.head = "time", .unit = "us", .width = 8},
+                   {.head = "hop", .unit = "us", .width = 8, .drop = 4},
+                   {.head = "sure", .text = true, .width = 5},
+                   {.head = "1 KiB", .unit = "us", .width = 9}});
   for (const MachineProfile& profile : profiles) {
     const MachineModel& m = profile.model;
     constexpr Bytes kib = 1024;
@@ -94,7 +95,7 @@ Action add_machines(CLI::App& program) {
       "  wormcube machines\n"
       "  wormcube machines bluegene-l\n"
       "  wormcube replay alltoall --on torus:8x8x8 --machine bluegene-l");
-  return [options] { return machines(*options); };
+  return [options](Context& context) { return machines(context, *options); };
 }
 
 }  // namespace wormcube::cli

@@ -1,8 +1,8 @@
 // wormcube manual: the manual page, from the help texts.
 // SPDX-License-Identifier: Apache-2.0
 #include "wormcube/apps/cli/commands/commands.hpp"
-#include "wormcube/apps/cli/help.hpp"
-#include "wormcube/apps/cli/output/print.hpp"
+#include "wormcube/apps/cli/core/print.hpp"
+#include "wormcube/apps/cli/options/help.hpp"
 #include "wormcube/version.hpp"
 
 #include <sstream>
@@ -92,7 +92,7 @@ Action add_manual(CLI::App& program) {
       "The source of a page for man. `./run install` puts it where man looks.\n\n"
       "Examples:\n"
       "  wormcube manual | man -l -");
-  return [&program] { return manual(program); };
+  return [&program](Context&) { return manual(program); };
 }
 
 }  // namespace wormcube::cli

@@ -48,8 +48,8 @@ std::string source(const std::string& file, std::uint64_t seed) {
   return file.empty() ? fmt::format("generated, seed {}", seed) : file;
 }
 
-void print_result(const MatvecCommand& options, const MatvecJob& job, const MatvecResult& result,
-                  const MachineOptions& machine, double rate) {
+void print_result(const Context& context, const MatvecCommand& options, const MatvecJob& job,
+                  const MatvecResult& result, const MachineOptions& machine, double rate) {
   const ApplicationOptions& application = options.application;
   const OutputOptions& output = application.output;
   print_setting(output, "matrix",
@@ -59,7 +59,7 @@ void print_result(const MatvecCommand& options, const MatvecJob& job, const Matv
   print_setting(output, "grid",
                 fmt::format("{} x {} nodes; vectors on the {}", result.grid_rows,
                             result.grid_columns, options.vectors_on));
-  print_collectives_run(application, result.figures, machine);
+  print_collectives_run(context, application, result.figures, machine);
   Table table = figures_table(result.figures);
   if (result.serial_wall) {
     table.add({"serial product on the host", cell_rate(microseconds(*result.serial_wall)), "us"});
@@ -96,12 +96,12 @@ Json check_json(const MatvecCheck& check) {
   return json;
 }
 
-ExitCode run(const MatvecCommand& options) {
+ExitCode run(Context& context, const MatvecCommand& options) {
   const ApplicationOptions& application = options.application;
   // The seed makes what is not read.
   const std::string& input = options.vector.empty() ? options.vector : options.matrix;
-  ApplicationRun run(application, "matvec", input, options.output);
-  const Algorithms algorithms = application.algorithms(matvec_operations());
+  ApplicationRun run(context, application, "matvec", input, options.output);
+  const Algorithms algorithms = application.algorithms(context, matvec_operations());
   const Source a = matrix(options);
   const std::vector<std::size_t>& shape = a.shape();
   const MatvecJob job{a, vector(options, shape[1]), parse_vectors_on(options.vectors_on),
@@ -114,7 +114,7 @@ ExitCode run(const MatvecCommand& options) {
     write_list(run.runner(), options.output, "y", ElementType::float64, shape[0], result.here,
                std::as_bytes(std::span(result.y)));
   });
-  print_result(options, job, result, run.machine(), rate);
+  print_result(context, options, job, result, run.machine(), rate);
 
   Json json = run.json(collectives_json(result.figures), result.figures);
   json["shape"] = shape;
@@ -182,9 +182,9 @@ Action add_matvec(CLI::App& program) {
       "  wormcube matvec --shape 3000x17 --on mesh:6x5 --vectors-on diagonal\n"
       "  wormcube matvec --matrix a.npy --vector x.csv --column x --output y.npy --on hypercube:4\n"
       "  wormcube matvec --on torus:8x8 --algorithm broadcast=binomial,reduce=halving");
-  return [options, shape] {
+  return [options, shape](Context& context) {
     options->shape_given = shape->count() > 0;
-    return run(*options);
+    return run(context, *options);
   };
 }
 

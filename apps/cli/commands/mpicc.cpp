@@ -1,9 +1,9 @@
 // wormcube mpicc, mpicxx: a compiler's command, with what a program needs to be a rank.
 // SPDX-License-Identifier: Apache-2.0
-#include "wormcube/apps/cli/child.hpp"
 #include "wormcube/apps/cli/commands/commands.hpp"
-#include "wormcube/apps/cli/commands/foreign_words.hpp"
-#include "wormcube/apps/cli/output/print.hpp"
+#include "wormcube/apps/cli/commands/mpi_command_line.hpp"
+#include "wormcube/apps/cli/core/child.hpp"
+#include "wormcube/apps/cli/core/print.hpp"
 #include "wormcube/apps/mpi/engine/run/run.hpp"
 #include "wormcube/compilers.hpp"
 #include "wormcube/runtime/base/error.hpp"
@@ -115,8 +115,8 @@ std::string quoted(const std::string& word) {
   return text + "'";
 }
 
-/// What a program's link needs. \param linker_alone  in the form that CMake's FindMPI passes on, -Wl
-/// but not -shared; the compiler links an ordinary program then
+/// What a program's link needs. \param linker_alone  in the form that CMake's FindMPI passes on,
+/// -Wl but not -shared; the compiler links an ordinary program then
 std::vector<std::string> link_words(const mpi::Kit& kit, bool makes_library, bool linker_alone) {
   std::vector<std::string> words{"-L" + kit.library, "-Wl,-rpath," + kit.library};
   if (!makes_library) {
@@ -161,7 +161,7 @@ std::vector<std::string> part_of_command(const std::string& part) {
   return words;
 }
 
-ExitCode run(bool is_cxx) {
+ExitCode run(const Context& context, bool is_cxx) {
   const char* const variable = is_cxx ? "WORMCUBE_CXX" : "WORMCUBE_CC";
   const char* const named = std::getenv(variable);
   const std::vector<std::string> compiler =
@@ -169,7 +169,7 @@ ExitCode run(bool is_cxx) {
                      : is_cxx                           ? cxx_compiler
                                                         : c_compiler,
                      variable);
-  const std::vector<std::string>& words = foreign_words();
+  const std::vector<std::string>& words = context.program_words();
   const CompilerCall call = understood(words);
   std::vector<std::string> command = call.shown_part.empty() ? whole_command(compiler, words, call)
                                                              : part_of_command(call.shown_part);
@@ -210,7 +210,7 @@ Action add_compiler(CLI::App& program, const std::string& name, bool is_cxx) {
       "  ./configure {3}=\"wormcube {0}\"\n"
       "  wormcube {0} -show",
       name, is_cxx ? "WORMCUBE_CXX" : "WORMCUBE_CC", is_cxx ? "cpp" : "c", is_cxx ? "CXX" : "CC"));
-  return [is_cxx] { return run(is_cxx); };
+  return [is_cxx](Context& context) { return run(context, is_cxx); };
 }
 
 }  // namespace

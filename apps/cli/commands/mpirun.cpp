@@ -2,17 +2,17 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "wormcube/apps/cli/commands/commands.hpp"
 #include "wormcube/apps/cli/commands/explore.hpp"
-#include "wormcube/apps/cli/commands/foreign_words.hpp"
+#include "wormcube/apps/cli/commands/mpi_command_line.hpp"
 #include "wormcube/apps/cli/commands/mpirun_report.hpp"
-#include "wormcube/apps/cli/endings.hpp"
+#include "wormcube/apps/cli/core/json.hpp"
+#include "wormcube/apps/cli/core/print.hpp"
+#include "wormcube/apps/cli/core/signal_exit.hpp"
 #include "wormcube/apps/cli/options/machine.hpp"
 #include "wormcube/apps/cli/options/model.hpp"
 #include "wormcube/apps/cli/options/networks.hpp"
 #include "wormcube/apps/cli/options/numbers.hpp"
 #include "wormcube/apps/cli/options/trace.hpp"
 #include "wormcube/apps/cli/output/files.hpp"
-#include "wormcube/apps/cli/output/json.hpp"
-#include "wormcube/apps/cli/output/print.hpp"
 #include "wormcube/apps/cli/output/results.hpp"
 #include "wormcube/apps/cli/output/table.hpp"
 #include "wormcube/apps/mpi/engine/observers/recording.hpp"
@@ -109,7 +109,7 @@ void add_algorithm(const std::string& text, const Topology& topology, bool is_wh
   algorithms.insert_or_assign(std::string(operation->name), collective);
 }
 
-void write_recording(mpi::Recording& recording, const TraceOptions& trace,
+void write_recording(const Context& context, mpi::Recording& recording, const TraceOptions& trace,
                      const MpirunCommand& options, const Topology& topology) {
   if (trace.wanted()) {
     const TraceCounts counts = write_trace_file(trace, [&](const auto& write) {
@@ -125,7 +125,7 @@ void write_recording(mpi::Recording& recording, const TraceOptions& trace,
   }
   if (options.schedule.empty()) return;
   const mpi::Recording::Messages messages = recording.messages(topology);
-  write_text(options.schedule, schedule_text(messages.schedule));
+  write_text(context, options.schedule, schedule_text(messages.schedule));
   if (options.output.quiet) return;
   print_error(fmt::format(
       "# schedule {}: {} messages in {} steps{}\n", options.schedule, messages.kept,
@@ -142,11 +142,11 @@ void write_recording(mpi::Recording& recording, const TraceOptions& trace,
     complain(failure);
     if (code == passed) code = usage;
   }
-  std::_Exit(Running::conclude(code));
+  std::_Exit(SignalExit::conclude(code));
 }
 
-ExitCode run(const MpirunCommand& options) {
-  const std::vector<std::string>& words = foreign_words();
+ExitCode run(Context& context, const MpirunCommand& options) {
+  const std::vector<std::string>& words = context.program_words();
   if (words.empty()) {
     throw UsageError("mpirun: name a program: wormcube mpirun --on torus:4x4 ./ring");
   }
@@ -181,7 +181,7 @@ ExitCode run(const MpirunCommand& options) {
           "one: name it by its --shuffle");
     }
     static_cast<void>(found_program(words.front()));
-    return explore(options.explore);
+    return explore(context, options.explore);
   }
   run.program = found_program(words.front());
   run.arguments = words;
@@ -238,12 +238,12 @@ ExitCode run(const MpirunCommand& options) {
   if (options.report || options.output.has_files() || !options.output.text()) {
     const Json json = report_json(*job, end, code, left);
     if (options.report) print_report(json);
-    write_results(options.output, {json}, true);
+    write_results(context, options.output, {json}, true);
   }
-  if (!options.matrix.empty()) write_text(options.matrix, matrix_text(job->job()));
+  if (!options.matrix.empty()) write_text(context, options.matrix, matrix_text(job->job()));
   if (mpi::Recording* const recording = job->job().recording()) {
     recording->close();
-    write_recording(*recording, trace, options, topology);
+    write_recording(context, *recording, trace, options, topology);
   }
   end_process(code);
 }
@@ -417,7 +417,7 @@ Action add_mpirun(CLI::App& program) {
       "  wormcube mpirun --on torus:8x8 ./ring\n"
       "  wormcube mpirun -n 16 --algorithm alltoall=kim-recursive,allreduce=ring ./stencil 100\n"
       "  wormcube mpirun -n 4 --eager 0 ./ring");
-  return [options] { return run(*options); };
+  return [options](Context& context) { return run(context, *options); };
 }
 
 }  // namespace wormcube::cli

@@ -11,7 +11,7 @@ Action add_fft(CLI::App& program) {
   CLI::App& app =
       *program.add_subcommand("fft", "Not in this program, which is built without FFTW");
   app.prefix_command();  // whatever follows
-  return []() -> ExitCode {
+  return [](Context&) -> ExitCode {
     throw UsageError(
         "fft: this wormcube is built without FFTW (-D WORMCUBE_FFTW=OFF); build with it (Debian: "
         "libfftw3-dev) and mind its licence, the GNU GPL");

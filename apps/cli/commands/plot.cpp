@@ -61,7 +61,7 @@ Action add_plot(CLI::App& program) {
       "  wormcube plot times.json --html times.html\n"
       "  wormcube list alltoall --on torus:4x4,torus:8x8 --bytes 8..64K --json model.json\n"
       "  wormcube plot model.json --svg winners.svg");
-  return [options] {
+  return [options](Context& context) {
     if (options->plot.html.empty() && options->plot.svg.empty()) {
       throw UsageError("plot: say where to: --html FILE or --svg FILE");
     }
@@ -73,7 +73,7 @@ Action add_plot(CLI::App& program) {
     require_writable(options->plot.svg);
     std::vector<PlotFile> files;
     for (const std::string& file : options->files) files.push_back(read_plot_file(file));
-    write_plots(files, options->plot);
+    write_plots(context, files, options->plot);
     return passed;
   };
 }

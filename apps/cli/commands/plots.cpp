@@ -356,7 +356,8 @@ std::string page_of(const std::vector<Plotted>& plots) {
 
 }  // namespace
 
-void write_plots(const std::vector<PlotFile>& files, const PlotOptions& options) {
+void write_plots(const Context& context, const std::vector<PlotFile>& files,
+                 const PlotOptions& options) {
   std::vector<PlotRow> rows;
   std::vector<LinePlot> figures;
   std::vector<std::string> foot;
@@ -385,14 +386,16 @@ void write_plots(const std::vector<PlotFile>& files, const PlotOptions& options)
   for (const LinePlot& figure : figures) plots.push_back(plotted(figure));
   if (plots.empty()) throw UsageError("plot: 0 points above 0; a plot needs 1 or more");
   if (!options.html.empty())
-    write_text(options.html, plot_page(plots.front().title, {}, page_of(plots)));
+    write_text(context, options.html, plot_page(plots.front().title, {}, page_of(plots)));
   if (options.svg.empty()) return;
-  if (plots.size() == 1 || options.svg == "-") return write_text(options.svg, plots.front().light);
+  if (plots.size() == 1 || options.svg == "-")
+    return write_text(context, options.svg, plots.front().light);
   // Several: FILE.svg, FILE-2.svg, ..
   const std::size_t dot = options.svg.find_last_of('.');
   const std::size_t end = dot == std::string::npos ? options.svg.size() : dot;
   for (std::size_t i = 0; i < plots.size(); ++i) {
     write_text(
+        context,
         i == 0 ? options.svg
                : fmt::format("{}-{}{}", options.svg.substr(0, end), i + 1, options.svg.substr(end)),
         plots[i].light);

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "wormcube/apps/cli/commands/plot_rows.hpp"
+#include "wormcube/apps/cli/core/context.hpp"
 
 #include <string>
 #include <vector>
@@ -15,6 +16,7 @@ struct PlotOptions {
   double copy_limit = 0;  ///< GB/s; 0: not drawn
 };
 /// Throws UsageError if there is nothing to draw, or files mix schemas.
-void write_plots(const std::vector<PlotFile>& files, const PlotOptions& options);
+void write_plots(const Context& context, const std::vector<PlotFile>& files,
+                 const PlotOptions& options);
 
 }  // namespace wormcube::cli

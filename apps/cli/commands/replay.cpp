@@ -3,29 +3,25 @@
 #include "wormcube/runtime/replay/replay.hpp"
 
 #include "wormcube/apps/cli/commands/commands.hpp"
-#include "wormcube/apps/cli/help.hpp"
-#include "wormcube/apps/cli/modelled.hpp"
-#include "wormcube/apps/cli/options/algorithms.hpp"
-#include "wormcube/apps/cli/options/call.hpp"
+#include "wormcube/apps/cli/commands/replay_figures.hpp"
+#include "wormcube/apps/cli/commands/sweep.hpp"
+#include "wormcube/apps/cli/core/time_limited.hpp"
 #include "wormcube/apps/cli/options/choice.hpp"
 #include "wormcube/apps/cli/options/cost.hpp"
+#include "wormcube/apps/cli/options/help.hpp"
 #include "wormcube/apps/cli/options/machine.hpp"
 #include "wormcube/apps/cli/options/model.hpp"
+#include "wormcube/apps/cli/options/modelled.hpp"
 #include "wormcube/apps/cli/options/networks.hpp"
 #include "wormcube/apps/cli/options/numbers.hpp"
 #include "wormcube/apps/cli/options/schedules.hpp"
 #include "wormcube/apps/cli/options/trace.hpp"
-#include "wormcube/apps/cli/output/results.hpp"
-#include "wormcube/apps/cli/output/table.hpp"
-#include "wormcube/apps/cli/progress.hpp"
-#include "wormcube/apps/cli/time_limited.hpp"
 #include "wormcube/apps/common/trace.hpp"
 #include "wormcube/runtime/base/error.hpp"
 #include "wormcube/runtime/replay/analysis.hpp"
 #include "wormcube/runtime/schedule/text.hpp"
 
 #include <algorithm>
-#include <charconv>
 #include <cstdio>
 #include <map>
 #include <memory>
@@ -37,201 +33,16 @@ namespace wormcube::cli {
 namespace {
 
 struct ReplayCommand {
-  std::string operation, schedule;
-  std::vector<std::string> on, bytes{"1K"};
-  AlgorithmOptions algorithm;
-  CallOptions call;
+  SweepOptions what;
+  std::string schedule;
+  std::vector<std::string> bytes{"1K"};
   ModelOptions model;
   std::string by = "formula", messages = "auto", explain;
   TraceOptions trace;
   bool critical_path = false;
   double time_limit = 0;
-  const CLI::Option* bytes_option = nullptr;
   OutputOptions output;
 };
-
-/// What is replayed: an algorithm's call, or a file's schedule.
-struct ReplayTask {
-  const Collective* collective = nullptr;  // none: a file's
-  Bytes block_bytes = 0;
-  std::string name;  // "suh-torus", or the file
-};
-
-/// What nobody can beat, of a call; and what its messages take at least.
-struct ReplayBounds {
-  std::optional<Ticks> startups, transmission;
-  ScheduleBounds schedule;
-  /// The highest that holds for any algorithm; of a file's schedule, for these messages.
-  Ticks highest() const {
-    if (startups || transmission) return std::max(startups.value_or(0), transmission.value_or(0));
-    return std::max(schedule.ports, schedule.links);
-  }
-};
-
-constexpr const char* of_a_file = "the schedule came from a file";
-
-/// R rounds of start-ups: of each but the last at least a start-up and a flit through the port, of
-/// the last a whole message.
-ReplayBounds bounds_of(const ReplayTask& task, const Schedule& schedule, const Routing& routing,
-                       const MachineModel& model) {
-  ReplayBounds bounds;
-  bounds.schedule = schedule_bounds(schedule, routing, model);
-  if (task.collective == nullptr) return bounds;
-  const Collective& collective = *task.collective;
-  const LowerBound bound =
-      lower_bound(collective.operation(), schedule.topology,
-                  model.all_port ? Ports::all : Ports::one, collective.arguments);
-  if (bound.startups && *bound.startups > 0) {
-    const auto rounds = static_cast<Ticks>(*bound.startups);
-    bounds.startups = (rounds - 1) * (model.startup + model.flit) + model.alone(1, 1);
-  }
-  if (bound.transmission_blocks && collective.operation()->sizes == Sizes::equal) {
-    const auto flits = static_cast<std::int64_t>(*bound.transmission_blocks *
-                                                 static_cast<double>(task.block_bytes) /
-                                                 static_cast<double>(model.flit_bytes));
-    if (flits > 0) bounds.transmission = model.alone(flits, 1);
-  }
-  return bounds;
-}
-
-Json replayed_message_json(const ReplayedMessage& m) {
-  Json json{{"step", m.step}, {"from", m.from},   {"to", m.to},
-            {"tag", m.tag},   {"bytes", m.bytes}, {"hops", m.hops}};
-  const auto time = [&](const char* name, Ticks ticks) {
-    put(json, name, ticks == no_tick ? Json(nullptr) : Json(ticks), "the deadlock came first");
-  };
-  time("posted_ps", m.posted);
-  time("sent_ps", m.sent);
-  time("delivered_ps", m.delivered);
-  json["waited_ps"] = m.waited;
-  json["shared_ps"] = m.shared;
-  return json;
-}
-
-Json replayed_links_json(const Replay& replay, const Routing& routing) {
-  Json list = Json::array();
-  for (const ReplayedChannel& channel : replay.channels) {
-    const Link link = routing.link(channel.channel);
-    list.push_back({{"link", link},
-                    {"link_name", routing.topology().link_name(link)},
-                    {"virtual_channel", routing.virtual_channel(channel.channel)},
-                    {"messages", channel.messages},
-                    {"flits", channel.flits},
-                    {"busy_ps", channel.busy},
-                    {"waited_ps", channel.waited}});
-  }
-  return list;
-}
-
-Json replayed_nodes_json(const Replay& replay) {
-  Json list = Json::array();
-  for (std::size_t v = 0; v < replay.finish.size(); ++v) {
-    Json node{{"node", v}, {"steps_ps", replay.steps[v]}};
-    put(node, "finish_ps", replay.finish[v] == no_tick ? Json(nullptr) : Json(replay.finish[v]),
-        "the deadlock came first");
-    list.push_back(std::move(node));
-  }
-  return list;
-}
-
-/// Parts of the time for the link that is busiest and for all that are there.
-struct UseOfLinks {
-  double busiest = 0, mean = 0;
-  std::string name;
-};
-UseOfLinks link_use(const Replay& replay, const Routing& routing) {
-  UseOfLinks use;
-  if (!replay.time || *replay.time == 0) return use;
-  Ticks all = 0, most = 0, busy = 0;
-  Link link = -1, busiest = -1;
-  for (const ReplayedChannel& channel : replay.channels) {  // those of a link follow each other
-    const Link here = routing.link(channel.channel);
-    busy = (here == link ? busy : 0) + channel.busy;
-    link = here;
-    all += channel.busy;
-    if (busy > most) most = busy, busiest = link;
-  }
-  const auto time = static_cast<double>(*replay.time);
-  if (busiest >= 0) {
-    use = {static_cast<double>(most) / time, 0, routing.topology().link_name(busiest)};
-  }
-  if (routing.topology().links() > 0) {
-    use.mean = static_cast<double>(all) / time / static_cast<double>(routing.topology().links());
-  }
-  return use;
-}
-
-Json critical_path_json(const std::vector<PathPiece>& path) {
-  Json list = Json::array();
-  for (const PathPiece& piece : path) {
-    Json json{{"kind", to_string(piece.kind)},
-              {"from_ps", piece.from},
-              {"to_ps", piece.to},
-              {"node", piece.node},
-              {"step", piece.step}};
-    put(json, "to", piece.peer < 0 ? Json(nullptr) : Json(piece.peer), "own work");
-    json["bytes"] = piece.bytes;
-    list.push_back(std::move(json));
-  }
-  return list;
-}
-
-std::string seconds_cell(Ticks ticks) { return cell_rate(static_cast<double>(ticks) / 1e6); }
-
-std::vector<Table::Column> replay_columns(std::size_t topology_width, std::size_t name_width) {
-  return {{.head = "topology", .text = true, .width = topology_width, .cut = 12},
-          {.head = "algorithm", .text = true, .width = name_width, .cut = 20},
-          {.head = "ports", .text = true, .wide = true},
-          {.head = "block", .unit = "B", .width = 7},
-          {.head = "time", .unit = "us", .width = 8},
-          {.head = "lock step", .unit = "us", .width = 8, .drop = 2},
-          {.head = "formula", .unit = "us", .width = 8},
-          {.head = "bound", .unit = "us", .width = 8, .drop = 1},
-          {.head = "eff.", .unit = "%", .width = 5},
-          {.head = "blocked", .width = 7},
-          {.head = "lost", .unit = "us", .width = 8, .wide = true},
-          {.head = "at ports", .unit = "us", .width = 8, .wide = true},
-          {.head = "late", .unit = "us", .width = 8, .wide = true},
-          {.head = "busiest", .unit = "%", .width = 7, .drop = 3},
-          {.head = "mean", .unit = "%", .wide = true},
-          {.head = "messages", .width = 8, .wide = true}};
-}
-
-/// The formula with the numbers put in.
-std::vector<std::string> explanation(const ReplayTask& task, const Topology& topology,
-                                     const CostModel& cost) {
-  const Prediction p = task.collective->predict(topology);
-  const auto m = static_cast<double>(task.block_bytes);
-  std::vector<std::string> lines;
-  if (!p.startups || (!p.transmission_blocks && !p.contended_blocks)) {
-    return {fmt::format("{}: its source gives no formula", task.name)};
-  }
-  const double blocks = p.contended_blocks.value_or(p.transmission_blocks.value_or(0));
-  lines.push_back(
-      fmt::format("{} on {}, blocks of {} B:", task.name, topology.name(), task.block_bytes));
-  std::string formula = fmt::format("  ts x {:g} + tw x m x {:g}", *p.startups, blocks);
-  std::string numbers = fmt::format("  {:g} x {:g} + {:g} x {:g} x {:g}", cost.startup_us,
-                                    *p.startups, cost.transfer_us, m, blocks);
-  std::string parts =
-      fmt::format("  {:g} + {:g}", cost.startup_us * *p.startups, cost.transfer_us * m * blocks);
-  const auto add = [&](const char* name, double us, const std::optional<double>& count) {
-    if (!count || *count == 0) return;
-    formula += fmt::format(" + {} x m x {:g}", name, *count);
-    numbers += fmt::format(" + {:g} x {:g} x {:g}", us, m, *count);
-    parts += fmt::format(" + {:g}", us * m * *count);
-  };
-  add("tr", cost.rearrange_us, p.rearranged_blocks);
-  add("tc", cost.combine_us, p.combined_blocks);
-  lines.push_back(formula);
-  lines.push_back(numbers);
-  lines.push_back(parts + fmt::format(" = {:g} us", predicted_us(p, cost, task.block_bytes)));
-  if (p.contended_blocks && p.contended_blocks != p.transmission_blocks) {
-    lines.emplace_back(
-        "  (links are shared: blocks are counted times the load of their busiest link)");
-  }
-  lines.push_back(fmt::format("  source: {}", task.collective->algorithm->source));
-  return lines;
-}
 
 class Replayer {
  public:
@@ -434,26 +245,26 @@ class Replayer {
 
 /// What is asked for beside the machine, and contradicts.
 void require_one_source(const ReplayCommand& options) {
-  if (options.schedule.empty() == options.operation.empty()) {
+  if (options.schedule.empty() == options.what.operation.empty()) {
     throw UsageError("give an operation and --on TOPOLOGY, or a schedule's text: --schedule FILE");
   }
-  if (!options.schedule.empty() && !options.on.empty()) {
+  if (!options.schedule.empty() && !options.what.on.empty()) {
     throw UsageError("--on has no effect with --schedule: the file names its network");
   }
-  if (options.schedule.empty() && options.on.empty()) {
+  if (options.schedule.empty() && options.what.on.empty()) {
     throw UsageError("give the network: --on torus:4x4");
   }
 }
 
-ExitCode replay_command(const ReplayCommand& given) {
+ExitCode replay_command(Context& context, const ReplayCommand& given) {
   ReplayCommand options = given;
-  const CommandLimit limit(milliseconds_of(options.time_limit));
+  const CommandLimit limit(context, milliseconds_of(options.time_limit));
   require_one_source(options);
   options.output.validate();
   options.trace.validate();
   const ModelOptions::Resolved resolved = options.model.resolve();
-  if (resolved.profile && options.algorithm.ports == "auto") {
-    options.algorithm.ports = resolved.profile->model.all_port ? "all" : "one";
+  if (resolved.profile && options.what.algorithm.ports == "auto") {
+    options.what.algorithm.ports = resolved.profile->model.all_port ? "all" : "one";
   }
   const OutputOptions& output = options.output;
   const auto print_model = [&] {
@@ -474,96 +285,66 @@ ExitCode replay_command(const ReplayCommand& given) {
     print_setting(output, "replay", options.schedule);
     print_setting(output, "topology", topology_text(schedule.topology));
     print_model();
-    Results results(output,
+    Results results(context, output,
                     replay_columns(schedule.topology.name().size(), options.schedule.size()));
     Replayer replayer(options, resolved, results);
     const ExitCode code =
-        replayer({nullptr, 0, options.schedule}, schedule, options.algorithm.ports == "all");
+        replayer({nullptr, 0, options.schedule}, schedule, options.what.algorithm.ports == "all");
     note_machine(results, resolved);
     results.finish(true);
     return code;
   }
 
-  const Operation operation = parse_operation(options.operation);
-  const std::vector<Topology> topologies = parse_topologies(options.on);
-  for (const Topology& topology : topologies) topology.require_routable();
-  const Arguments arguments = options.call.resolve(operation);
-  require_data(options.bytes_option, operation);
-  const std::vector<Bytes> sizes = parse_sizes(options.bytes);
+  Sweep sweep(options.what, parse_topologies(options.what.on), parse_sizes(options.bytes));
   const AutoChooser choose =
       options.by == "replay"
-          ? replaying_chooser(resolved.model, output, options.model.virtual_channels)
-      : options.by == "work" ? chooser_by_work(output)
-                             : chooser_by_formula(output);
-  struct Plan {
-    const Topology* topology;
-    Bytes bytes;
-    Selection selection;
-  };
-  std::vector<Plan> plans;
-  std::vector<Selection> all_selections;
-  std::size_t topology_width = 0, name_width = 0;
-  for (const Topology& topology : topologies) {
-    for (const Bytes bytes : sizes) {
-      plans.push_back({&topology, bytes,
-                       select(options.algorithm, operation, topology, arguments, resolved.cost,
-                              bytes, topologies.size() > 1, choose)});
-      all_selections.push_back(plans.back().selection);
-      topology_width = std::max(topology_width, topology.name().size());
-      for (const Collective& collective : plans.back().selection.collectives) {
-        name_width = std::max(name_width, collective.text().size());
-      }
-    }
-  }
-  require_some(operation, all_selections);
-  const bool single = options.algorithm.single() && plans.size() == 1;
-  if (options.trace.wanted() && !single) {
+          ? replaying_chooser(context, resolved.model, output, options.model.virtual_channels)
+      : options.by == "work" ? chooser_by_work(context, output)
+                             : chooser_by_formula(context, output);
+  sweep.select(context, resolved.cost, choose);
+  if (options.trace.wanted() && !sweep.is_single()) {
     throw UsageError("--trace takes one algorithm on one network with one size");
   }
 
-  print_setting(
-      output, "replay",
-      fmt::format("{}, algorithm {}{}", to_string(operation), names_text(options.algorithm),
-                  options.algorithm.chooses() ? ", auto by " + options.by : ""));
-  if (const std::string text = arguments_text(operation, arguments); !text.empty()) {
-    print_setting(output, "arguments", text);
-  }
-  for (const Topology& topology : topologies) {
-    print_setting(output, "topology", topology_text(topology));
-  }
+  print_setting(output, "replay",
+                fmt::format("{}, algorithm {}{}", to_string(sweep.operation()),
+                            names_text(options.what.algorithm),
+                            options.what.algorithm.chooses() ? ", auto by " + options.by : ""));
+  sweep.print_settings(output);
   print_model();
-  Results results(output, replay_columns(topology_width, name_width));
+  std::size_t topology_width = 0, name_width = 0;
+  for (const Topology& topology : sweep.topologies())
+    topology_width = std::max(topology_width, topology.name().size());
+  for (const Sweep::Row& row : sweep.rows())
+    name_width = std::max(name_width, row.collective.text().size());
+  Results results(context, output, replay_columns(topology_width, name_width));
   Replayer replayer(options, resolved, results);
-  Progress progress(output, "replay");
-  ExitCode worst = passed;
-  long done = 0, total = 0;
-  for (const Plan& plan : plans) total += std::ssize(plan.selection.collectives);
-  for (const Plan& plan : plans) {
-    const Topology& topology = *plan.topology;
-    for (const Collective& collective : plan.selection.collectives) {
-      progress.doing(
-          fmt::format("{} {} on {}", operation->name, collective.text(), topology.name()));
-      progress(done++, total);
-      const Schedule schedule =
-          record_call(collective, topology, plan.bytes, options.call.in_place == "on");
-      const ReplayTask task{&collective, plan.bytes, collective.text()};
-      worst = std::max(
-          worst, replayer(task, schedule, all_port(options.algorithm, *collective.algorithm)));
-      note_remark(results, *collective.algorithm, topology);
-    }
-    note_refused(results, options.algorithm, options.output, plan.selection.refused);
-    if (!options.explain.empty()) {
-      Collective collective = parse_collective(operation, options.explain, arguments);
-      collective.require(topology);
-      collective.settle(topology, resolved.cost, plan.bytes);
-      for (const std::string& line :
-           explanation({&collective, plan.bytes, collective.text()}, topology, resolved.cost)) {
-        results.note(line);
+  Progress progress(context, output, "replay");
+  const ExitCode worst = sweep.each(context, output, results, progress, [&](const Sweep::Row& row) {
+    const Collective& collective = row.collective;
+    const Schedule schedule =
+        record_call(collective, row.topology, row.block_bytes, options.what.call.in_place == "on");
+    const ExitCode code = replayer({&collective, row.block_bytes, collective.text()}, schedule,
+                                   all_port(options.what.algorithm, *collective.algorithm));
+    note_remark(results, *collective.algorithm, row.topology);
+    return code;
+  });
+  if (!options.explain.empty()) {
+    for (const Topology& topology : sweep.topologies()) {
+      for (const Bytes bytes : sweep.sizes()) {
+        Collective collective =
+            parse_collective(sweep.operation(), options.explain, sweep.arguments());
+        collective.require(topology);
+        collective.settle(topology, resolved.cost, bytes);
+        for (const std::string& line :
+             explanation({&collective, bytes, collective.text()}, topology, resolved.cost)) {
+          results.note(line);
+        }
       }
     }
   }
   note_machine(results, resolved);
-  results.finish(single);
+  results.finish(sweep.is_single());
   return worst;
 }
 
@@ -573,16 +354,16 @@ Action add_replay(CLI::App& program) {
   auto options = std::make_shared<ReplayCommand>();
   CLI::App& app = *program.add_subcommand(
       "replay", "What an algorithm or a schedule needs on a modelled machine, flit by flit");
-  app.add_option("OPERATION", options->operation, operations_text());
-  add_on_option(app, options->on, false);
+  app.add_option("OPERATION", options->what.operation, operations_text());
+  add_on_option(app, options->what.on, false);
   app.add_option(
          "--schedule", options->schedule,
          "Replay a schedule's text, as `show --schedule` writes it, instead of an operation")
       ->type_name("FILE")
       ->check(file_name())
       ->group("What");
-  add_algorithm_options(app, options->algorithm);
-  options->bytes_option = add_sizes_option(app, options->bytes, "Block size");
+  add_algorithm_options(app, options->what.algorithm);
+  options->what.bytes_option = add_sizes_option(app, options->bytes, "Block size");
   app.add_option(
          "--auto-by", options->by,
          "What `auto` chooses by: the formulas, replays of them all, or the work of emulating them")
@@ -591,7 +372,7 @@ Action add_replay(CLI::App& program) {
       ->capture_default_str()
       ->group("What");
   add_model_options(app, options->model);
-  add_call_options(app, options->call);
+  add_call_options(app, options->what.call);
   app.add_flag("--critical-path", options->critical_path,
                "What the end time is made of: which messages, which work")
       ->group("Reports");
@@ -636,7 +417,7 @@ Action add_replay(CLI::App& program) {
       "  wormcube replay alltoall --on ring:8 --algorithm shift --lockstep --critical-path\n"
       "  wormcube replay broadcast --on mesh:8x8 --algorithm halving --trace trace.json\n"
       "  wormcube show alltoall --on ring:4 --schedule s.txt; wormcube replay --schedule s.txt");
-  return [options] { return replay_command(*options); };
+  return [options](Context& context) { return replay_command(context, *options); };
 }
 
 }  // namespace wormcube::cli

@@ -3,17 +3,17 @@
 #include "wormcube/apps/cli/commands/commands.hpp"
 #include "wormcube/apps/cli/commands/reproduce_json.hpp"
 #include "wormcube/apps/cli/commands/reproduce_products.hpp"
+#include "wormcube/apps/cli/core/json.hpp"
+#include "wormcube/apps/cli/core/time_limited.hpp"
 #include "wormcube/apps/cli/options/algorithms.hpp"
 #include "wormcube/apps/cli/options/call.hpp"
 #include "wormcube/apps/cli/options/machine.hpp"
 #include "wormcube/apps/cli/options/networks.hpp"
 #include "wormcube/apps/cli/options/numbers.hpp"
 #include "wormcube/apps/cli/output/files.hpp"
-#include "wormcube/apps/cli/output/json.hpp"
+#include "wormcube/apps/cli/output/progress.hpp"
 #include "wormcube/apps/cli/output/results.hpp"
 #include "wormcube/apps/cli/output/table.hpp"
-#include "wormcube/apps/cli/progress.hpp"
-#include "wormcube/apps/cli/time_limited.hpp"
 #include "wormcube/apps/reproduce/paper.hpp"
 #include "wormcube/apps/reproduce/wang_tseng.hpp"
 #include "wormcube/runtime/base/error.hpp"
@@ -41,8 +41,8 @@ struct ReproduceCommand {
   OutputOptions output;
 };
 
-/// Whether the program takes what the paper prints: another question than whether it passes, which is
-/// by the corrected formula.
+/// Whether the program takes what the paper prints: another question than whether it passes, which
+/// is by the corrected formula.
 std::optional<bool> is_as_printed(const Figure& figure) {
   return figure.printed ? std::optional(*figure.printed == figure.counted) : std::nullopt;
 }
@@ -135,7 +135,7 @@ Json figure_json(const BroadcastFigure& figure, std::optional<bool> passed) {
 }
 
 /// wang-tseng: a figure instead of tables.
-ExitCode reproduce_figure(const ReproduceCommand& options) {
+ExitCode reproduce_figure(Context& context, const ReproduceCommand& options) {
   const OutputOptions& output = options.output;
   if (!options.on.empty())
     throw UsageError("reproduce wang-tseng: its tori are n x n x n; say --sizes n,n,..");
@@ -149,9 +149,9 @@ ExitCode reproduce_figure(const ReproduceCommand& options) {
   print_setting(output, "counted",
                 fmt::format("from programs on up to {} nodes, root N/3; `formula`: not counted",
                             options.count_up_to));
-  Progress progress(output, "reproduce wang-tseng");
+  Progress progress(context, output, "reproduce wang-tseng");
   progress.doing(fmt::format("{} sides", sides.size()));
-  Results results(output, {});
+  Results results(context, output, {});
   results.keep_whole(figure_json({}, std::nullopt));
   long done = 0;
   const BroadcastFigure figure =
@@ -177,12 +177,12 @@ ExitCode reproduce_figure(const ReproduceCommand& options) {
                  : "NO");
   results.keep_whole(figure_json(figure, figure.failures.empty()));
   results.finish(true);
-  if (!options.svg.empty()) write_text(options.svg, plot_svg(plot_of(figure), false));
+  if (!options.svg.empty()) write_text(context, options.svg, plot_svg(plot_of(figure), false));
   return figure.failures.empty() ? passed : failed;
 }
 
-ExitCode reproduce_paper(const ReproduceCommand& options) {
-  const CommandLimit limit(milliseconds_of(options.time_limit));
+ExitCode reproduce_paper(Context& context, const ReproduceCommand& options) {
+  const CommandLimit limit(context, milliseconds_of(options.time_limit));
   const OutputOptions& output = options.output;
   output.validate();
   if (options.paper != "wang-tseng" && options.count_up_to_option->count() > 0) {
@@ -192,9 +192,9 @@ ExitCode reproduce_paper(const ReproduceCommand& options) {
   if (options.paper == "dimakopoulos") {
     std::vector<std::string> products = options.on;
     for (const int size : options.sizes) products.push_back(fmt::format("torus:{0}x{0}", size));
-    return reproduce_products(products, options.check, output);
+    return reproduce_products(context, products, options.check, output);
   }
-  if (options.paper == "wang-tseng") return reproduce_figure(options);
+  if (options.paper == "wang-tseng") return reproduce_figure(context, options);
   if (!options.svg.empty())
     throw UsageError(
         fmt::format("reproduce {}: has tables, no figure to draw (--svg)", options.paper));
@@ -204,14 +204,14 @@ ExitCode reproduce_paper(const ReproduceCommand& options) {
   if (networks.empty()) networks = paper.default_networks;
   const std::vector<Topology> topologies = parse_topologies(networks);
   require_rows(paper, topologies);
-  Progress progress(output, fmt::format("reproduce {}", paper.name));
+  Progress progress(context, output, fmt::format("reproduce {}", paper.name));
   RowsDone rows_done(progress, pieces_to_reproduce(paper, topologies, options.check));
 
   print_setting(output, "paper", paper.citation);
   print_setting(output, "proof", fmt::format("up to {} nodes", options.check.prove_up_to));
   Json rows = Json::array();
   Json refused = Json::array();
-  Results results(output, {});
+  Results results(context, output, {});
   const auto keep = [&](std::optional<bool> passed) {
     results.keep_whole(
         reproduced_json(paper.name, paper.citation, rows, refused, paper.errata, passed));
@@ -300,7 +300,7 @@ Action add_reproduce(CLI::App& program) {
       "  wormcube reproduce suh --json suh.json          with every erratum\n"
       "  wormcube reproduce dimakopoulos                 A1, A2, A3 and A3G against the bounds\n"
       "  wormcube reproduce wang-tseng --svg figure.svg  Figure 8: steps against n");
-  return [options] { return reproduce_paper(*options); };
+  return [options](Context& context) { return reproduce_paper(context, *options); };
 }
 
 }  // namespace wormcube::cli

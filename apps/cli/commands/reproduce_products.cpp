@@ -3,13 +3,13 @@
 #include "wormcube/apps/cli/commands/reproduce_products.hpp"
 
 #include "wormcube/apps/cli/commands/reproduce_json.hpp"
+#include "wormcube/apps/cli/core/json.hpp"
 #include "wormcube/apps/cli/options/algorithms.hpp"
 #include "wormcube/apps/cli/options/networks.hpp"
 #include "wormcube/apps/cli/output/files.hpp"
-#include "wormcube/apps/cli/output/json.hpp"
+#include "wormcube/apps/cli/output/progress.hpp"
 #include "wormcube/apps/cli/output/results.hpp"
 #include "wormcube/apps/cli/output/table.hpp"
-#include "wormcube/apps/cli/progress.hpp"
 #include "wormcube/apps/reproduce/dimakopoulos.hpp"
 
 #include <fmt/core.h>
@@ -74,12 +74,12 @@ void add_row(Table& table, const ProductRow& row) {
 
 }  // namespace
 
-ExitCode reproduce_products(const std::vector<std::string>& networks, const CheckOptions& check,
-                            const OutputOptions& output) {
+ExitCode reproduce_products(Context& context, const std::vector<std::string>& networks,
+                            const CheckOptions& check, const OutputOptions& output) {
   std::vector<std::string> names = networks;
   if (names.empty()) names.assign(dimakopoulos_networks().begin(), dimakopoulos_networks().end());
   const std::vector<Topology> topologies = parse_topologies(names);
-  Progress progress(output, "reproduce dimakopoulos");
+  Progress progress(context, output, "reproduce dimakopoulos");
   RowsDone rows_done(progress, pieces_of_products(topologies, check));
 
   print_setting(output, "paper", dimakopoulos_citation);
@@ -96,7 +96,7 @@ ExitCode reproduce_products(const std::vector<std::string>& networks, const Chec
                {.head = "passed"}});
   Json rows = Json::array();
   Json refused = Json::array();
-  Results results(output, {});
+  Results results(context, output, {});
   const auto keep = [&](std::optional<bool> passed) {
     results.keep_whole(reproduced_json("dimakopoulos", dimakopoulos_citation, rows, refused,
                                        dimakopoulos_errata(), passed));

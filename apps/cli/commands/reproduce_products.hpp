@@ -12,7 +12,7 @@
 namespace wormcube::cli {
 
 /// \param networks  empty: those that show what the theory claims and what it does not
-ExitCode reproduce_products(const std::vector<std::string>& networks, const CheckOptions& check,
-                            const OutputOptions& output);
+ExitCode reproduce_products(Context& context, const std::vector<std::string>& networks,
+                            const CheckOptions& check, const OutputOptions& output);
 
 }  // namespace wormcube::cli

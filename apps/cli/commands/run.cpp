@@ -2,36 +2,28 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "wormcube/collectives/harness/run.hpp"
 
-#include "wormcube/apps/cli/cluster.hpp"
 #include "wormcube/apps/cli/commands/commands.hpp"
 #include "wormcube/apps/cli/commands/plots.hpp"
-#include "wormcube/apps/cli/help.hpp"
-#include "wormcube/apps/cli/modelled.hpp"
-#include "wormcube/apps/cli/options/algorithms.hpp"
-#include "wormcube/apps/cli/options/call.hpp"
+#include "wormcube/apps/cli/commands/run_links.hpp"
+#include "wormcube/apps/cli/commands/sweep.hpp"
+#include "wormcube/apps/cli/core/failure.hpp"
+#include "wormcube/apps/cli/core/print.hpp"
+#include "wormcube/apps/cli/core/provenance.hpp"
+#include "wormcube/apps/cli/core/time_limited.hpp"
 #include "wormcube/apps/cli/options/choice.hpp"
-#include "wormcube/apps/cli/options/cost.hpp"
+#include "wormcube/apps/cli/options/cluster.hpp"
+#include "wormcube/apps/cli/options/help.hpp"
 #include "wormcube/apps/cli/options/machine.hpp"
+#include "wormcube/apps/cli/options/modelled.hpp"
 #include "wormcube/apps/cli/options/networks.hpp"
 #include "wormcube/apps/cli/options/numbers.hpp"
 #include "wormcube/apps/cli/options/trace.hpp"
-#include "wormcube/apps/cli/output/files.hpp"
-#include "wormcube/apps/cli/output/json.hpp"
-#include "wormcube/apps/cli/output/print.hpp"
-#include "wormcube/apps/cli/output/provenance.hpp"
-#include "wormcube/apps/cli/output/results.hpp"
-#include "wormcube/apps/cli/output/table.hpp"
-#include "wormcube/apps/cli/progress.hpp"
-#include "wormcube/apps/cli/time_limited.hpp"
-#include "wormcube/apps/cli/trouble.hpp"
 #include "wormcube/apps/common/run_trace.hpp"
 #include "wormcube/collectives/harness/contract.hpp"
 #include "wormcube/runtime/base/error.hpp"
 #include "wormcube/runtime/base/host/cores.hpp"
-#include "wormcube/runtime/machine/machine.hpp"
 #include "wormcube/runtime/topology/routing.hpp"
 
-#include <algorithm>
 #include <cmath>
 #include <exception>
 #include <map>
@@ -44,28 +36,15 @@ namespace wormcube::cli {
 namespace {
 
 struct RunCommand {
-  std::string operation;
-  std::vector<std::string> on;
-  AlgorithmOptions algorithm;
-  CallOptions call;
+  SweepOptions what;
   std::vector<std::string> bytes{"1K"};
   CollectiveRun run;
   ChoiceOptions choice;
-  const CLI::Option* bytes_option = nullptr;
   std::string verify = "on";
   MachineFlags machine;
   TraceOptions trace;
   OutputOptions output;
   std::string plot;  // a file, HTML or SVG by its name
-};
-
-/// All runs on one network, in the order of the table.
-struct Plan {
-  Topology topology;
-  std::vector<Bytes> sizes;
-  std::vector<Selection> selections;  // one for each size: `auto` depends on it
-  /// What a dry run of each has thrown, in that order: its row says it; null: nothing.
-  std::vector<std::vector<std::exception_ptr>> troubles;
 };
 
 /// Before anything is printed: the machine itself would refuse later.
@@ -80,78 +59,51 @@ void require_acyclic(const Topology& topology, int virtual_channels) {
   }
 }
 
-/// The program's own trouble in a dry run is that of its row. Throws what is of the caller or of this
-/// computer: that it needs more memory than there is.
-std::exception_ptr trouble_in_dry_run(const Collective& collective, const Topology& topology,
+/// What the dry run of a row has thrown, if it is the row's own fault: the row says it. Throws what
+/// is the caller's or this computer's: that it needs more memory than there is.
+std::exception_ptr failure_in_dry_run(Context& context, const Sweep::Row& row,
                                       const CollectiveRun& run, const MachineFlags& flags) {
+  context.set_doing(fmt::format("{} {} on {}, dry run", row.collective.operation()->name,
+                                row.collective.text(), row.topology.name()));
+  contract_of(row.collective, row.topology.nodes(), row.block_bytes, run.seed, Pattern::words,
+              run.in_place)
+      .require_sizes();
   try {
-    const TimeLimited limited(flags.time_limit_ms());
-    require_memory_to_run(collective, topology, run);
+    const TimeLimited limited(context, flags.time_limit_ms());
+    require_memory_to_run(row.collective, row.topology, run);
   } catch (...) {
-    const auto trouble = trouble_of(std::current_exception());
-    if (!trouble || trouble->code == usage) throw;
+    const auto failure = failure_of(std::current_exception());
+    if (!failure || failure->code == usage) throw;
     return std::current_exception();
   }
   return nullptr;
 }
 
-std::vector<Plan> make_plans(const RunCommand& options, Operation operation,
-                             const Arguments& arguments) {
-  std::vector<Bytes> sizes = parse_sizes(options.bytes);
-  require_data(options.bytes_option, operation);
-  if (!operation->moves_data) sizes = {0};
-  std::vector<Plan> plans;
-  for (Topology& topology : parse_topologies(options.on)) {
+/// Networks on which the machine runs as it is asked to.
+std::vector<Topology> topologies_to_run(const Context& context, const RunCommand& options) {
+  std::vector<Topology> topologies = parse_topologies(options.what.on);
+  for (const Topology& topology : topologies) {
     topology.require_routable();
-    require_cluster(options.machine, topology);
+    require_cluster(context, options.machine, topology);
     require_workers(options.machine, topology);
-    if (!options.machine.in_processes()) {
+    if (!options.machine.in_processes())
       require_acyclic(topology, options.machine.virtual_channels);
-    }
-    std::vector<Selection> selections;
-    std::vector<std::vector<std::exception_ptr>> troubles;
-    for (const Bytes bytes : sizes) {
-      CollectiveRun run = options.run;
-      run.block_bytes = bytes;
-      {
-        const TimeLimited choosing(options.machine.time_limit_ms());
-        selections.push_back(
-            select(options.algorithm, operation, topology, arguments, run.model, bytes,
-                   options.on.size() > 1,
-                   auto_chooser(options.choice, options.output, options.machine.virtual_channels)));
-      }
-      troubles.emplace_back();
-      for (const Collective& collective : selections.back().collectives) {
-        Results::set_doing(fmt::format("{} {} on {}, dry run", operation->name, collective.text(),
-                                       topology.name()));
-        contract_of(collective, topology.nodes(), bytes, run.seed, Pattern::words, run.in_place)
-            .require_sizes();
-        if (!options.machine.in_processes()) run.queues = queues_of(options.machine.resolve(false));
-        troubles.back().push_back(trouble_in_dry_run(collective, topology, run, options.machine));
-      }
-    }
-    plans.push_back({std::move(topology), sizes, std::move(selections), std::move(troubles)});
   }
-  std::vector<Selection> all;
-  for (const Plan& plan : plans) {
-    all.insert(all.end(), plan.selections.begin(), plan.selections.end());
-  }
-  require_some(operation, all);
-  return plans;
+  return topologies;
 }
 
 /// What is run, whatever comes of it.
-Json call_json(const Collective& collective, const Topology& topology, Bytes block_bytes,
-               const RunCommand& options, const MachineOptions& machine) {
+Json call_json(const Sweep::Row& row, const RunCommand& options, const MachineOptions& machine) {
+  const Collective& collective = row.collective;
   const Algorithm& algorithm = *collective.algorithm;
   return {{"operation", to_string(algorithm.operation)},
           {"algorithm", algorithm.name},
           {"options", options_json(collective.options)},
           {"arguments", arguments_json(algorithm.operation, collective.arguments)},
-          {"topology", topology.name()},
-          {"nodes", topology.nodes()},
+          {"topology", row.topology.name()},
+          {"nodes", row.topology.nodes()},
           {"ports", ports_text(machine.all_port)},
-          {"block_bytes", block_bytes},
+          {"block_bytes", row.block_bytes},
           {"in_place", options.run.in_place},
           {"iterations", options.run.iterations},
           {"warmup", options.run.warmup},
@@ -159,9 +111,9 @@ Json call_json(const Collective& collective, const Topology& topology, Bytes blo
 }
 
 /// On what it is run, and where it comes from. \param json  call_json
-void add_origin_json(Json& json, const Algorithm& algorithm, const RunCommand& options,
-                     const MachineOptions& machine) {
-  add_machine_json(json, options.machine, machine, json.at("nodes").get<Rank>());
+void add_origin_json(const Context& context, Json& json, const Algorithm& algorithm,
+                     const RunCommand& options, const MachineOptions& machine) {
+  add_machine_json(context, json, options.machine, machine, json.at("nodes").get<Rank>());
   json["seed"] = options.run.seed;
   json["cost_model"] = cost_model_json(options.run.model);
   json["source"] = algorithm.source;
@@ -170,8 +122,8 @@ void add_origin_json(Json& json, const Algorithm& algorithm, const RunCommand& o
 }
 
 /// \param json  call_json
-Json result_json(Json json, const RunResult& result, const RunCommand& options,
-                 const MachineOptions& machine) {
+Json result_json(const Context& context, Json json, const RunResult& result,
+                 const RunCommand& options, const MachineOptions& machine) {
   json["times_us"] = result.times_us;
   json["time_min_us"] = result.min_us;
   json["time_quartile1_us"] = result.quartile1_us;
@@ -197,34 +149,9 @@ Json result_json(Json json, const RunResult& result, const RunCommand& options,
   json["parked"] = result.parked;
   json["peak_bytes"] = result.peak_bytes;
   json["predicted"] = prediction_json(result.predicted);
-  add_origin_json(json, *result.collective.algorithm, options, machine);
+  add_origin_json(context, json, *result.collective.algorithm, options, machine);
   put(json, "passed", result.wrong ? Json(result.passed()) : Json(nullptr), "--verify off");
   return json;
-}
-
-/// What every channel carried in one call; channels that carried nothing are left out.
-std::vector<Json> channels_json(const RunResult& result, const Topology& topology) {
-  std::vector<Json> rows;
-  for (const LinkStatistics& link : result.links) {
-    const auto ends = topology.link_ends(link.link);
-    for (std::size_t channel = 0; channel < link.channels.size(); ++channel) {
-      const auto [messages, bytes] = link.channels[channel];
-      if (messages == 0) continue;
-      Json row{{"topology", result.topology},
-               {"operation", result.collective.operation()->name},
-               {"algorithm", result.collective.text()},
-               {"block_bytes", result.block_bytes},
-               {"link", link.link},
-               {"link_name", topology.link_name(link.link)}};
-      put(row, "from", ends.from < 0 ? Json(nullptr) : Json(ends.from), "a switch");
-      put(row, "to", ends.to < 0 ? Json(nullptr) : Json(ends.to), "a switch");
-      row["virtual_channel"] = channel;
-      row["messages"] = messages;
-      row["bytes"] = bytes;
-      rows.push_back(std::move(row));
-    }
-  }
-  return rows;
 }
 
 /// \param with_calls  there are calls back to back
@@ -279,14 +206,12 @@ std::vector<std::string> cells(const RunResult& result, bool all_port) {
 }
 
 /// The row of one that has failed.
-std::vector<std::string> cells_without_result(const Collective& collective,
-                                              const Topology& topology, bool all_port,
-                                              Bytes block_bytes) {
+std::vector<std::string> cells_without_result(const Sweep::Row& row, bool all_port) {
   std::vector<std::string> cells(run_columns({}, false).size(), "-");
-  cells[0] = topology.name();
-  cells[1] = collective.text();
+  cells[0] = row.topology.name();
+  cells[1] = row.collective.text();
   cells[2] = ports_text(all_port);
-  cells[3] = std::to_string(block_bytes);
+  cells[3] = std::to_string(row.block_bytes);
   cells.back() = "FAILED";
   return cells;
 }
@@ -295,17 +220,18 @@ std::vector<std::string> cells_without_result(const Collective& collective,
 class Machines {
  public:
   /// \param trace  sees the nodes' waits; may be null
-  Machines(const Topology& topology, const MachineFlags& flags, NodeObserver* trace)
-      : topology_(topology), flags_(flags), trace_(trace) {}
+  Machines(Context& context, const Topology& topology, const MachineFlags& flags,
+           NodeObserver* trace)
+      : context_(context), topology_(topology), flags_(flags), trace_(trace) {}
   /// The one of all processes.
   Multicomputer& in_processes() {
-    if (!in_processes_) in_processes_ = cluster_machine(flags_, topology_, false);
+    if (!in_processes_) in_processes_ = cluster_machine(context_, flags_, topology_, false);
     return *in_processes_;
   }
   Machine& with(bool all_port, bool any_order) {
     auto& machine = machines_[{all_port, any_order}];
     if (!machine) {
-      MachineOptions options = flags_.resolve(all_port);
+      MachineOptions options = flags_.resolve(context_, all_port);
       options.any_order = any_order;  // run_collective checks the routes
       options.node_observer = trace_;
       machine = std::make_unique<Machine>(topology_, options);
@@ -314,6 +240,7 @@ class Machines {
   }
 
  private:
+  Context& context_;
   const Topology& topology_;
   const MachineFlags& flags_;
   NodeObserver* trace_;
@@ -321,79 +248,69 @@ class Machines {
   std::unique_ptr<Multicomputer> in_processes_;
 };
 
-/// One run. What one algorithm does wrong, a time limit and a deadlock are told, and the next run goes
-/// on.
-/// \param rows  gets its JSON, to be plotted
-ExitCode run_one(Machines& machines, const Plan& plan, const Collective& collective, Bytes bytes,
-                 const std::exception_ptr& trouble, const RunCommand& options, RunTrace* trace,
-                 Results& results, std::vector<Json>& rows) {
-  Progress progress(options.output,
-                    fmt::format("{} on {}", collective.text(), plan.topology.name()));
-  CollectiveRun run = options.run;
-  run.block_bytes = bytes;
-  run.progress = [&progress](int done, int total) { progress(done, total); };
-  if (trace != nullptr) run.traced = [trace](const Program& call) { return trace->traced(call); };
-  const auto title = [&] {
-    return fmt::format("{} {} on {}, blocks of {} bytes", collective.operation()->name,
-                       collective.text(), plan.topology.name(), bytes);
-  };
-  results.set_doing(title());
-  const Algorithm& algorithm = *collective.algorithm;
-  const bool every_port = all_port(options.algorithm, algorithm);
-  const MachineOptions machine = options.machine.resolve(every_port);
-  const Json call = call_json(collective, plan.topology, bytes, options, machine);
-  Json settings = call;
-  add_origin_json(settings, algorithm, options, machine);
-  results.begin(std::move(settings));
-  Multicomputer* const processes =
-      options.machine.in_processes() ? &machines.in_processes() : nullptr;
-  Machine* const here =
-      processes == nullptr
-          ? &machines.with(every_port, algorithm.selection == wormcube::Selection::any_order)
-          : nullptr;
-  try {
-    if (trouble) std::rethrow_exception(trouble);
-    const DryRunLimit limit(options.machine.time_limit_ms());
-    const RunResult result = processes != nullptr ? run_collective(*processes, collective, run)
-                                                  : run_collective(*here, collective, run);
-    Json json = result_json(call, result, options, machine);
-    if (!options.plot.empty()) rows.push_back(json);
-    results.add(cells(result, every_port), std::move(json));
-    if (run.links) results.add_links(channels_json(result, plan.topology));
-    note_remark(results, algorithm, plan.topology);
-    if (trace != nullptr) {
-      const std::string other = fmt::format(
-          R"("topology":{},"run":{},"block_bytes":{},"nodes_as":{})",
-          Json(plan.topology.name()).dump(),
-          Json(fmt::format("{} {}", collective.operation()->name, collective.text())).dump(), bytes,
-          Json(options.machine.nodes_as).dump());
-      const TraceCounts counts = write_trace_file(
-          options.trace, [&](const auto& write) { return trace->write(write, other); });
-      results.note(trace_text(options.trace, counts));
-    }
-    if (result.passed()) return passed;
-    results.note(fmt::format("{}: WRONG: {}", title(), result.first_wrong));
-    return failed;
-  } catch (...) {
-    const auto found = trouble_of(std::current_exception());
-    if (!found || found->code == usage) throw;
-    if (is_first_process()) complain(fmt::format("{}: {}", title(), found->text));
-    const std::string first_line = found->text.substr(0, found->text.find('\n'));
-    if (found->code == failed) {
-      results.add_without_result(cells_without_result(collective, plan.topology, every_port, bytes),
-                                 found->status, first_line);
-      results.note(fmt::format("FAILED: {}: {}", title(), first_line));
-    } else {
-      results.no_result(found->status, first_line);
-      results.note(fmt::format("no result: {}", title()));
-    }
-    return found->code;
-  }
-}
+/// One run, its figures and files.
+class Runs {
+ public:
+  /// \param trace  of the only run; may be null
+  Runs(Context& context, const RunCommand& options, Results& results, RunTrace* trace)
+      : context_(context), options_(options), results_(results), trace_(trace) {}
 
-ExitCode run(const RunCommand& given) {
+  /// \param settings  JSON of what is run
+  ExitCode operator()(const Sweep::Row& row, Progress& progress, const Json& settings,
+                      const MachineOptions& settled) {
+    if (machines_ == nullptr || of_ != &row.topology) {
+      machines_ = std::make_unique<Machines>(context_, row.topology, options_.machine, trace_);
+      of_ = &row.topology;
+    }
+    CollectiveRun run = options_.run;
+    run.block_bytes = row.block_bytes;
+    run.progress = [&progress](int done, int total) { progress(done, total); };
+    if (trace_ != nullptr)
+      run.traced = [this](const Program& call) { return trace_->traced(call); };
+    const Algorithm& algorithm = *row.collective.algorithm;
+    const DryRunLimit limit(options_.machine.time_limit_ms());
+    const RunResult result =
+        options_.machine.in_processes()
+            ? run_collective(machines_->in_processes(), row.collective, run)
+            : run_collective(machines_->with(settled.all_port,
+                                             algorithm.selection == wormcube::Selection::any_order),
+                             row.collective, run);
+    Json json = result_json(context_, settings, result, options_, settled);
+    if (!options_.plot.empty()) to_plot.push_back(json);
+    results_.add(cells(result, settled.all_port), std::move(json));
+    if (run.links) results_.add_links(channels_json(result, row.topology));
+    note_remark(results_, algorithm, row.topology);
+    if (trace_ != nullptr) write_trace(row);
+    if (result.passed()) return passed;
+    results_.note(fmt::format("{}: WRONG: {}", row.title, result.first_wrong));
+    return failed;
+  }
+
+  std::vector<Json> to_plot;
+
+ private:
+  void write_trace(const Sweep::Row& row) {
+    const std::string other = fmt::format(
+        R"("topology":{},"run":{},"block_bytes":{},"nodes_as":{})",
+        Json(row.topology.name()).dump(),
+        Json(fmt::format("{} {}", row.collective.operation()->name, row.collective.text())).dump(),
+        row.block_bytes, Json(options_.machine.nodes_as).dump());
+    const TraceCounts counts = write_trace_file(
+        options_.trace, [&](const auto& write) { return trace_->write(write, other); });
+    results_.note(trace_text(options_.trace, counts));
+  }
+
+  Context& context_;
+  const RunCommand& options_;
+  Results& results_;
+  RunTrace* trace_;
+  const Topology* of_ = nullptr;
+  std::unique_ptr<Machines> machines_;  // of that network
+};
+
+ExitCode run(Context& context, const RunCommand& given) {
   RunCommand options = given;
-  in_first_process([&] {
+  context.in_first_process([&] {
     options.output.validate();
     options.trace.validate();
     if (!options.plot.empty() && !options.plot.ends_with(".html") &&
@@ -403,12 +320,11 @@ ExitCode run(const RunCommand& given) {
     }
     require_writable(options.plot);
   });
-  const Operation operation = parse_operation(options.operation);
-  const Arguments arguments = options.call.resolve(operation);
+  const Operation operation = parse_operation(options.what.operation);
   options.run.model = options.choice.cost_model(options.run.model);
   options.run.verify = options.verify == "on";
-  options.run.in_place = options.call.in_place == "on";
-  options.run.share_here = share_here();
+  options.run.in_place = options.what.call.in_place == "on";
+  options.run.share_here = share_here(context);
   options.run.links = !options.output.links.empty();
   if (options.run.links && options.machine.in_processes()) {
     throw UsageError(fmt::format("--links has no effect with --nodes-as {}: {}",
@@ -420,32 +336,34 @@ ExitCode run(const RunCommand& given) {
                     "this process; use threads or fibers",
                     options.machine.nodes_as));
   }
-  const std::vector<Plan> plans = make_plans(options, operation, arguments);
-  const bool single = options.algorithm.single() && plans.size() == 1 && plans[0].sizes.size() == 1;
-  if (options.trace.wanted() && !single) {
+  const std::vector<Bytes> sizes =
+      operation->moves_data ? parse_sizes(options.bytes) : std::vector<Bytes>{0};
+  Sweep sweep(options.what, topologies_to_run(context, options), sizes, true);
+  sweep.select(
+      context, options.run.model,
+      auto_chooser(context, options.choice, options.output, options.machine.virtual_channels),
+      options.machine.time_limit_ms());
+  std::map<const Collective*, std::exception_ptr> in_dry_run;
+  for (const Sweep::Row& row : sweep.rows()) {
+    CollectiveRun run = options.run;
+    run.block_bytes = row.block_bytes;
+    if (!options.machine.in_processes())
+      run.queues = queues_of(options.machine.resolve(context, false));
+    in_dry_run[&row.collective] = failure_in_dry_run(context, row, run, options.machine);
+  }
+  const Topology& first = sweep.topologies().front();
+  if (options.trace.wanted() && !sweep.is_single()) {
     throw UsageError("--trace takes one algorithm on one network with one size");
   }
   std::optional<RunTrace> trace;
-  if (options.trace.wanted()) {
-    trace.emplace(plans[0].topology, options.trace.cut(plans[0].topology.nodes()));
-  }
-  RunTrace* const traces = trace ? &*trace : nullptr;
-  RowNames names;
-  for (const Plan& plan : plans) {
-    for (const Selection& selection : plan.selections) names.add(plan.topology, selection);
-  }
+  if (options.trace.wanted()) trace.emplace(first, options.trace.cut(first.nodes()));
 
   const OutputOptions& output = options.output;
   print_setting(output, "run",
                 fmt::format("{}, algorithm {}, ports {}", to_string(operation),
-                            names_text(options.algorithm), options.algorithm.ports));
-  if (const std::string text = arguments_text(operation, arguments); !text.empty()) {
-    print_setting(output, "arguments", text + (options.run.in_place ? ", in place" : ""));
-  }
-  for (const Plan& plan : plans) {
-    print_setting(output, "topology", topology_text(plan.topology));
-  }
-  print_machine(output, options.machine, options.machine.resolve(false));
+                            names_text(options.what.algorithm), options.what.algorithm.ports));
+  sweep.print_settings(output, options.run.in_place ? ", in place" : "");
+  print_machine(context, output, options.machine, options.machine.resolve(context, false));
   print_setting(output, "host",
                 fmt::format("{} cores; {}", usable_cores(),
                             options.machine.in_processes()
@@ -460,32 +378,37 @@ ExitCode run(const RunCommand& given) {
                   options.verify, options.run.seed));
   print_choice(output, options.choice, options.run.model);
 
-  Results results(output, run_columns(names, options.run.calls > 0));
-  ExitCode worst = passed;
-  std::vector<Json> rows;
-  for (const Plan& plan : plans) {
-    Machines machines(plan.topology, options.machine, traces);
-    for (std::size_t i = 0; i < plan.sizes.size(); ++i) {
-      std::size_t number = 0;
-      for (const Collective& collective : plan.selections[i].collectives) {
-        const std::exception_ptr& trouble = plan.troubles[i][number++];
-        const ExitCode code = run_one(machines, plan, collective, plan.sizes[i], trouble, options,
-                                      traces, results, rows);
-        worst = std::max(worst, code);
-      }
-    }
-    note_refused(results, options.algorithm, options.output, plan.selections.front().refused);
-  }
-  results.finish(single);
-  if (!options.plot.empty() && is_first_process()) {
+  Results results(context, output, run_columns(sweep.names(), options.run.calls > 0));
+  Progress progress(context, output, "run");
+  Runs runs(context, options, results, trace ? &*trace : nullptr);
+  const ExitCode worst = sweep.each(context, output, results, progress, [&](const Sweep::Row& row) {
+    const bool every_port = all_port(options.what.algorithm, *row.collective.algorithm);
+    const MachineOptions machine = options.machine.resolve(context, every_port);
+    const Json call = call_json(row, options, machine);
+    Json settings = call;
+    add_origin_json(context, settings, *row.collective.algorithm, options, machine);
+    return sweep.attempt(
+        context, results, row, std::move(settings),
+        [&](const std::string& verdict) {
+          return verdict == "FAILED" ? cells_without_result(row, every_port)
+                                     : std::vector<std::string>{};
+        },
+        [&] {
+          if (const auto& failure = in_dry_run.at(&row.collective)) std::rethrow_exception(failure);
+          return runs(row, progress, call, machine);
+        });
+  });
+  results.finish(sweep.is_single());
+  if (!options.plot.empty() && context.is_first_process()) {
+    std::vector<Json>& rows = runs.to_plot;
     if (rows.empty()) {
       complain(fmt::format("--plot {}: nothing to draw: no run has a result", options.plot));
       return worst;
     }
-    for (Json& row : rows) row["made"] = made_json();
+    for (Json& row : rows) row["made"] = provenance_json(context);
     PlotOptions plot;
     (options.plot.ends_with(".svg") ? plot.svg : plot.html) = options.plot;
-    write_plots({plot_file_of(std::move(rows), "the run")}, plot);
+    write_plots(context, {plot_file_of(std::move(rows), "the run")}, plot);
   }
   return worst;
 }
@@ -496,10 +419,10 @@ Action add_run(CLI::App& program) {
   auto options = std::make_shared<RunCommand>();
   CLI::App& app = *program.add_subcommand(
       "run", "Run algorithms on the machine: move real data, time and verify");
-  app.add_option("OPERATION", options->operation, operations_text())->required();
-  add_on_option(app, options->on, true);
-  add_algorithm_options(app, options->algorithm);
-  options->bytes_option = add_sizes_option(app, options->bytes, "Block size");
+  app.add_option("OPERATION", options->what.operation, operations_text())->required();
+  add_on_option(app, options->what.on, true);
+  add_algorithm_options(app, options->what.algorithm);
+  options->what.bytes_option = add_sizes_option(app, options->bytes, "Block size");
   app.add_option("--iterations", options->run.iterations, "Timed calls")
       ->type_name("N")
       ->check(between(1, 100000000))
@@ -525,7 +448,7 @@ Action add_run(CLI::App& program) {
       ->capture_default_str()
       ->group("Measuring");
   add_machine_options(app, options->machine);
-  add_call_options(app, options->call);
+  add_call_options(app, options->what.call);
   add_choice_options(app, options->choice, options->run.model);
   add_output_options(app, options->output);
   app.add_option("--links", options->output.links,
@@ -575,7 +498,7 @@ Action add_run(CLI::App& program) {
       "  wormcube run alltoall --on torus:4x4 --algorithm shift --trace trace.json\n"
       "  wormcube run broadcast --on mesh:6x5 --root 7 --bytes 1M --nodes-as fibers\n"
       "  mpirun -n 64 wormcube run alltoall --on torus:8x8 --nodes-as mpi --algorithm all");
-  return [options] { return run(*options); };
+  return [options](Context& context) { return run(context, *options); };
 }
 
 }  // namespace wormcube::cli

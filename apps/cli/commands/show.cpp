@@ -2,22 +2,16 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "wormcube/apps/cli/commands/commands.hpp"
 #include "wormcube/apps/cli/commands/follow_block.hpp"
-#include "wormcube/apps/cli/help.hpp"
-#include "wormcube/apps/cli/modelled.hpp"
-#include "wormcube/apps/cli/options/algorithms.hpp"
-#include "wormcube/apps/cli/options/call.hpp"
+#include "wormcube/apps/cli/commands/sweep.hpp"
+#include "wormcube/apps/cli/core/print.hpp"
+#include "wormcube/apps/cli/core/time_limited.hpp"
 #include "wormcube/apps/cli/options/cost.hpp"
+#include "wormcube/apps/cli/options/help.hpp"
 #include "wormcube/apps/cli/options/machine.hpp"
+#include "wormcube/apps/cli/options/modelled.hpp"
 #include "wormcube/apps/cli/options/networks.hpp"
 #include "wormcube/apps/cli/options/numbers.hpp"
 #include "wormcube/apps/cli/options/schedules.hpp"
-#include "wormcube/apps/cli/output/files.hpp"
-#include "wormcube/apps/cli/output/json.hpp"
-#include "wormcube/apps/cli/output/print.hpp"
-#include "wormcube/apps/cli/output/results.hpp"
-#include "wormcube/apps/cli/output/table.hpp"
-#include "wormcube/apps/cli/progress.hpp"
-#include "wormcube/apps/cli/time_limited.hpp"
 #include "wormcube/apps/draw/still.hpp"
 #include "wormcube/collectives/harness/contract.hpp"
 #include "wormcube/collectives/harness/memory.hpp"
@@ -47,9 +41,8 @@ using apps::step_dot;
 using apps::step_table;
 
 struct ShowCommand {
-  std::string operation, on;
-  AlgorithmOptions algorithm;
-  CallOptions call;
+  SweepOptions what;  // one call, on this network
+  std::string on;
   CostModel model;
   std::string bytes = "1K";
   long step = -1;
@@ -180,7 +173,7 @@ std::vector<std::size_t> chosen_steps(const ShowCommand& options, std::size_t st
 /// All steps, or those chosen, as tables, pictures, CSV and JSON.
 /// \param blocks  behind the number of steps: ", blocks of 1 KiB"
 /// \param json    what is shown
-ExitCode show_steps(const ShowCommand& options, const OutputOptions& output,
+ExitCode show_steps(const Context& context, const ShowCommand& options, const OutputOptions& output,
                     const Schedule& schedule, Bytes block_bytes, std::string_view blocks,
                     Json json) {
   const Topology& topology = schedule.topology;
@@ -203,7 +196,7 @@ ExitCode show_steps(const ShowCommand& options, const OutputOptions& output,
   put(json, "node", options.node < 0 ? Json(nullptr) : Json(options.node), "all nodes are shown");
   Json& json_steps = json["steps"] = Json::array();
   const bool wants_json = !output.json.empty() || !output.jsonl.empty();
-  Progress progress(output, "show");
+  Progress progress(context, output, "show");
   std::string csv;
   for (const std::size_t number : steps) {
     progress.doing(fmt::format("step {}", number));
@@ -218,24 +211,25 @@ ExitCode show_steps(const ShowCommand& options, const OutputOptions& output,
     if (wants_json) json_steps.push_back(step_json(step, shown, routing, block_bytes));
     if (!output.csv.empty())
       csv += step_csv(shown, routing, {.block_bytes = block_bytes, .heads = csv.empty()});
-    write_text(options.dot, options.dot.empty() ? "" : step_dot(shown, routing));
-    write_text(options.svg, options.svg.empty() ? "" : step_svg(shown, routing));
+    write_text(context, options.dot, options.dot.empty() ? "" : step_dot(shown, routing));
+    write_text(context, options.svg, options.svg.empty() ? "" : step_svg(shown, routing));
   }
-  write_text(output.csv, csv);
+  write_text(context, output.csv, csv);
   OutputOptions json_only = output;
   json_only.csv.clear();
   std::vector<Json> results;
   results.push_back(std::move(json));
-  write_results(json_only, std::move(results), true);
-  if (!options.schedule.empty()) write_text(options.schedule, schedule_text(schedule));
+  write_results(context, json_only, std::move(results), true);
+  if (!options.schedule.empty()) write_text(context, options.schedule, schedule_text(schedule));
   return passed;
 }
 
 /// The block's way, hop by hop: with the table of figures or JSON alone.
-ExitCode show_block(const ShowCommand& options, const OutputOptions& output,
+ExitCode show_block(const Context& context, const ShowCommand& options, const OutputOptions& output,
                     const Collective& collective, const Topology& topology, Json json) {
   const auto [from, to] = parse_block(options.block, topology);
-  const BlockWay way = follow_block(collective, topology, from, to, options.call.in_place == "on");
+  const BlockWay way =
+      follow_block(collective, topology, from, to, options.what.call.in_place == "on");
   print_setting(output, "topology", topology_text(topology));
   json["topology"] = topology.name();
   json["nodes"] = topology.nodes();
@@ -264,15 +258,15 @@ ExitCode show_block(const ShowCommand& options, const OutputOptions& output,
   json["block"] = {{"from", from}, {"to", to}, {"hops", std::move(hops)}};
   std::vector<Json> results;
   results.push_back(std::move(json));
-  write_results(output, std::move(results), true);
+  write_results(context, output, std::move(results), true);
   return passed;
 }
 
-ExitCode show(const ShowCommand& options) {
-  const CommandLimit limit(milliseconds_of(options.time_limit));
+ExitCode show(Context& context, const ShowCommand& options) {
+  const CommandLimit limit(context, milliseconds_of(options.time_limit));
   const OutputOptions output = validated(options);
   if (!options.schedule_in.empty()) {
-    if (!options.operation.empty() || !options.on.empty() || !options.block.empty()) {
+    if (!options.what.operation.empty() || !options.on.empty() || !options.block.empty()) {
       throw UsageError(
           "--schedule-in brings operation and network, and no data; leave OPERATION, --on and "
           "--block out");
@@ -280,42 +274,41 @@ ExitCode show(const ShowCommand& options) {
     const Schedule schedule = read_schedule(options.schedule_in);
     print_setting(output, "show", "the schedule " + options.schedule_in);
     Json json{{"schedule", options.schedule_in}};
-    return show_steps(options, output, schedule, 0, "", std::move(json));
+    return show_steps(context, options, output, schedule, 0, "", std::move(json));
   }
-  if (options.operation.empty())
+  if (options.what.operation.empty())
     throw UsageError("OPERATION is required (or a schedule: --schedule-in FILE)");
   if (options.on.empty()) throw UsageError("--on is required");
-  const Operation operation = parse_operation(options.operation);
-  const Topology topology = parse_topology(options.on);
+  Sweep sweep(options.what, {parse_topology(options.on)}, {parse_bytes(options.bytes)});
+  const Operation operation = sweep.operation();
+  const Topology& topology = sweep.topologies().front();
   if (options.node >= topology.nodes()) {
     throw UsageError(fmt::format("node {}: {} has nodes 0 to {}", options.node, topology.name(),
                                  topology.nodes() - 1));
   }
   if (!options.dot.empty()) require_dot(topology);
   if (!options.svg.empty()) require_drawable(topology);
-  if (!options.algorithm.single())
+  if (!options.what.algorithm.single())
     throw UsageError("show takes one algorithm; `wormcube list` names them");
-  const Arguments arguments = options.call.resolve(operation);
-  const Bytes bytes = parse_bytes(options.bytes);
-  const Collective collective = select(options.algorithm, operation, topology, arguments,
-                                       options.model, bytes, false, chooser_by_formula(output))
-                                    .collectives.front();
+  sweep.select(context, options.model, chooser_by_formula(context, output));
+  const Collective& collective = sweep.rows().front().collective;
+  const Bytes bytes = sweep.rows().front().block_bytes;
   const std::string title = fmt::format("{} {}", operation->name, collective.text());
   const Program program =
       collective_program(collective,
                          contract_of(collective, topology.nodes(), bytes, 1, Pattern::words,
-                                     options.call.in_place == "on"),
+                                     options.what.call.in_place == "on"),
                          nullptr);
-  Progress progress(output, "show " + title);
+  Progress progress(context, output, "show " + title);
   progress.doing("dry run");
   need_to_record(fmt::format("show {} on {}", title, topology.name()), topology, program,
-                 arguments.root);
+                 collective.arguments.root);
   const Schedule schedule = record(topology, program, title);
   const bool uneven = operation->sizes != Sizes::equal || !operation->moves_data;
   const Bytes block_bytes = uneven ? 0 : bytes;
 
   print_setting(output, "show", title);
-  if (const std::string text = arguments_text(operation, arguments); !text.empty()) {
+  if (const std::string text = arguments_text(operation, sweep.arguments()); !text.empty()) {
     print_setting(output, "arguments", text);
   }
   std::string blocks;
@@ -324,11 +317,11 @@ ExitCode show(const ShowCommand& options) {
   Json json{{"operation", to_string(operation)},
             {"algorithm", collective.name()},
             {"options", options_json(collective.options)},
-            {"arguments", arguments_json(operation, arguments)},
+            {"arguments", arguments_json(operation, sweep.arguments())},
             {"block_bytes", bytes}};
   if (!options.block.empty())
-    return show_block(options, output, collective, topology, std::move(json));
-  return show_steps(options, output, schedule, block_bytes, blocks, std::move(json));
+    return show_block(context, options, output, collective, topology, std::move(json));
+  return show_steps(context, options, output, schedule, block_bytes, blocks, std::move(json));
 }
 
 void add_file_option(CLI::App& app, const char* name, std::string& file, const char* what) {
@@ -341,7 +334,7 @@ Action add_show(CLI::App& program) {
   auto options = std::make_shared<ShowCommand>();
   CLI::App& app = *program.add_subcommand(
       "show", "Show an algorithm's messages step by step, with the links that they take");
-  app.add_option("OPERATION", options->operation, operations_text());
+  app.add_option("OPERATION", options->what.operation, operations_text());
   app.add_option("--on", options->on, "The network, for instance ring:8 torus:4x4 hypercube:3")
       ->type_name("TOPOLOGY")
       ->group("What");
@@ -354,7 +347,7 @@ Action add_show(CLI::App& program) {
                  "Follow one block, from one node to another: every message that has it, or a part")
       ->type_name("FROM,TO")
       ->group("What");
-  add_algorithm_options(app, options->algorithm);
+  add_algorithm_options(app, options->what.algorithm);
   app.add_option("--step", options->step, "Show this step alone; the first is 0")
       ->type_name("STEP")
       ->check(at_least(0))
@@ -369,7 +362,7 @@ Action add_show(CLI::App& program) {
       ->group("What");
   add_virtual_channels_option(app, options->virtual_channels);
   add_command_limit_option(app, options->time_limit);
-  add_call_options(app, options->call);
+  add_call_options(app, options->what.call);
   add_cost_options(app, options->model);
   add_output_options(app, options->output);
   add_file_option(app, "--dot", options->dot, "Write one step as a graph for Graphviz");
@@ -393,7 +386,7 @@ Action add_show(CLI::App& program) {
       "  wormcube show alltoall --on ring:8 --algorithm shift --step 3 --svg step3.svg\n"
       "  wormcube show alltoall --on torus:4x4 --algorithm suh-torus --block 0,10\n"
       "  wormcube show broadcast --on mesh:4x4 --schedule -");
-  return [options] { return show(*options); };
+  return [options](Context& context) { return show(context, *options); };
 }
 
 }  // namespace wormcube::cli

@@ -48,8 +48,8 @@ double imbalance(const SortResult& result) {
                                   : 1;
 }
 
-void print_result(const SortCommand& options, const SortJob& job, const SortResult& result,
-                  const MachineOptions& machine, double rate) {
+void print_result(const Context& context, const SortCommand& options, const SortJob& job,
+                  const SortResult& result, const MachineOptions& machine, double rate) {
   const ApplicationOptions& application = options.application;
   const OutputOptions& output = application.output;
   print_setting(output, "keys",
@@ -61,7 +61,7 @@ void print_result(const SortCommand& options, const SortJob& job, const SortResu
                 fmt::format("{} of each node, fewer where it has fewer keys", result.samples));
   print_setting(output, "shares",
                 options.rebalance ? "equal, by a second exchange" : "as the splitters cut them");
-  print_collectives_run(application, result.figures, machine);
+  print_collectives_run(context, application, result.figures, machine);
   Table table = figures_table(result.figures);
   table.add({"largest share", std::to_string(result.largest_share), "keys of one node"});
   table.add({"smallest share", std::to_string(result.smallest_share), "keys of one node"});
@@ -81,10 +81,10 @@ void print_result(const SortCommand& options, const SortJob& job, const SortResu
   print_table(output, table);
 }
 
-ExitCode run(const SortCommand& options) {
+ExitCode run(Context& context, const SortCommand& options) {
   const ApplicationOptions& application = options.application;
-  ApplicationRun run(application, "sort", options.input, options.output);
-  const Algorithms algorithms = application.algorithms(sort_operations());
+  ApplicationRun run(context, application, "sort", options.input, options.output);
+  const Algorithms algorithms = application.algorithms(context, sort_operations());
   const SortJob job{keys(options), options.samples, options.rebalance, run.run_options()};
   const SortResult result = run.on_machine(algorithms.all_port(), [&](const Runner& runner) {
     return run_sort(runner, algorithms, job);
@@ -94,7 +94,7 @@ ExitCode run(const SortCommand& options) {
     write_list(run.runner(), options.output, "sorted", job.keys.type(), job.keys.elements(),
                result.here, result.sorted.data);
   });
-  print_result(options, job, result, run.machine(), rate);
+  print_result(context, options, job, result, run.machine(), rate);
 
   const auto if_verified = [&](auto value) {
     return result.verified() ? Json(value) : Json(nullptr);
@@ -176,10 +176,10 @@ Action add_sort(CLI::App& program) {
       "  wormcube sort --count 100000 --generate equal --on mesh:5x3\n"
       "  wormcube sort --input weather.csv --column temperature --output sorted.csv\n"
       "  wormcube sort --type int64 --on hypercube:5 --algorithm alltoallv=shift,allgatherv=bruck");
-  return [options, makes] {
+  return [options, makes](Context& context) {
     options->makes =
         std::ranges::any_of(makes, [](const CLI::Option* option) { return option->count() > 0; });
-    return run(*options);
+    return run(context, *options);
   };
 }
 

@@ -3,17 +3,18 @@
 #include "wormcube/runtime/topology/topology.hpp"
 
 #include "wormcube/apps/cli/commands/commands.hpp"
+#include "wormcube/apps/cli/core/json.hpp"
 #include "wormcube/apps/cli/options/machine.hpp"
 #include "wormcube/apps/cli/options/networks.hpp"
 #include "wormcube/apps/cli/options/numbers.hpp"
 #include "wormcube/apps/cli/output/files.hpp"
-#include "wormcube/apps/cli/output/json.hpp"
+#include "wormcube/apps/cli/output/progress.hpp"
 #include "wormcube/apps/cli/output/results.hpp"
 #include "wormcube/apps/cli/output/table.hpp"
-#include "wormcube/apps/cli/progress.hpp"
 #include "wormcube/apps/draw/still.hpp"
 #include "wormcube/runtime/base/error.hpp"
 #include "wormcube/runtime/base/host/memory.hpp"
+#include "wormcube/runtime/topology/families.hpp"
 #include "wormcube/runtime/topology/flows.hpp"
 #include "wormcube/runtime/topology/routing.hpp"
 #include "wormcube/runtime/topology/theory.hpp"
@@ -348,7 +349,7 @@ std::string network_svg(const Topology& topology, const Routing& routing,
       {.title = topology.describe(), .themed = small, .texts = !small, .ground = !small});
 }
 
-ExitCode show(const TopologyCommand& options) {
+ExitCode show(const Context& context, const TopologyCommand& options) {
   options.output.validate();
   const std::array<const std::string*, 4> files{&options.output.json, &options.output.jsonl,
                                                 &options.svg, &options.thumbnail};
@@ -367,13 +368,14 @@ ExitCode show(const TopologyCommand& options) {
     apps::require_drawable(topology);
     for (const std::string* file : {&options.svg, &options.thumbnail}) {
       if (file->empty()) continue;
-      write_text(*file, network_svg(topology, routing, options, file == &options.thumbnail));
+      write_text(context, *file,
+                 network_svg(topology, routing, options, file == &options.thumbnail));
       if (*file == "-") return passed;
     }
   }
   require_memory("topology " + topology.name() + ": the channel dependency graph",
                  dependency_bytes(topology), "use a network of fewer links");
-  Progress progress(options.output, "topology " + topology.name());
+  Progress progress(context, options.output, "topology " + topology.name());
   progress.doing("channel dependencies");
   const auto cycle = dependency_cycle(routing);
   const auto cut = smallest_cut(topology);
@@ -427,7 +429,7 @@ ExitCode show(const TopologyCommand& options) {
   if (!options.route.empty()) {
     result["route"] = show_route(topology, routing, options.route[0], options.route[1], output);
   }
-  write_results(output, {result}, true);
+  write_results(context, output, {result}, true);
   return passed;
 }
 
@@ -438,10 +440,7 @@ Action add_topology(CLI::App& program) {
   CLI::App& app = *program.add_subcommand(
       "topology", "Show a network: nodes, links, ports, routes, deadlock freedom");
   app.add_option("--on,TOPOLOGY", options->topology,
-                 "ring:7 line:5 torus:8x8 mesh:6x4 hypercube:6 complete:8 tree:8 ghc:4x3 star:8 "
-                 "petersen ccc:3 butterfly:3 circulant:12+1+3 star-graph:4 bubble-sort:4 "
-                 "cayley:2134+2341 graph:FILE, or a product such as "
-                 "ring:4*line:3")
+                 network_examples() + ", or a product such as ring:4*line:3")
       ->required();
   app.add_option("--node", options->node, "Show this node's ports and neighbours")
       ->type_name("NODE")
@@ -484,7 +483,7 @@ Action add_topology(CLI::App& program) {
       "  wormcube topology petersen --svg petersen.svg\n"
       "  wormcube topology ring:4 --virtual-channels 1   shows the cycle that the second "
       "channel breaks");
-  return [options] { return show(*options); };
+  return [options](Context& context) { return show(context, *options); };
 }
 
 }  // namespace wormcube::cli

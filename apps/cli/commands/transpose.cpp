@@ -44,7 +44,7 @@ Source transposed_matrix(const TransposeCommand& options) {
   return made_array(type, shape, options.application.seed);
 }
 
-void print_result(const TransposeCommand& options, const TransposeJob& job,
+void print_result(const Context& context, const TransposeCommand& options, const TransposeJob& job,
                   const TransposeResult& result, const MachineOptions& machine, double rate) {
   const OutputOptions& output = options.application.output;
   print_setting(
@@ -53,7 +53,7 @@ void print_result(const TransposeCommand& options, const TransposeJob& job,
                   options.input.empty()
                       ? fmt::format("generated, seed {}", options.application.seed)
                       : options.input));
-  print_run(options.application, result.figures, machine);
+  print_run(context, options.application, result.figures, machine);
   Table table = figures_table(result.figures);
   table.add({"rate", cell_rate(rate), "GB/s of the matrix"});
   table.add({"wrong elements", result.wrong ? std::to_string(*result.wrong) : "?",
@@ -61,10 +61,10 @@ void print_result(const TransposeCommand& options, const TransposeJob& job,
   print_table(output, table);
 }
 
-ExitCode run(const TransposeCommand& options) {
+ExitCode run(Context& context, const TransposeCommand& options) {
   const ApplicationOptions& application = options.application;
-  ApplicationRun run(application, "transpose", options.input, options.output);
-  const Exchange exchange = application.exchange();
+  ApplicationRun run(context, application, "transpose", options.input, options.output);
+  const Exchange exchange = application.exchange(context);
   const TransposeJob job{transposed_matrix(options), run.run_options()};
   const TransposeResult result = run.on_machine(exchange.all_port(), [&](const Runner& runner) {
     return run_transpose(runner, exchange, job);
@@ -76,7 +76,7 @@ ExitCode run(const TransposeCommand& options) {
     write_npy(run.runner(), options.output, job.matrix.type(), {shape[1], shape[0]}, result.here,
               result.transposed.data);
   });
-  print_result(options, job, result, run.machine(), rate);
+  print_result(context, options, job, result, run.machine(), rate);
 
   Json json = run.json(figures_json(result.figures), result.figures);
   json["shape"] = shape;
@@ -127,7 +127,7 @@ Action add_transpose(CLI::App& program) {
       "  wormcube transpose\n"
       "  wormcube transpose --shape 3000x17 --type complex --on mesh:6x5\n"
       "  wormcube transpose --input a.npy --output b.npy --on hypercube:4 --algorithm shift");
-  return [options] { return run(*options); };
+  return [options](Context& context) { return run(context, *options); };
 }
 
 }  // namespace wormcube::cli

@@ -1,20 +1,20 @@
-// wormcube tune: the cost model's constants of this emulator on this computer, as a machine profile.
-// SPDX-License-Identifier: Apache-2.0
-#include "wormcube/apps/cli/cluster.hpp"
+// wormcube tune: the cost model's constants of this emulator on this computer, as a machine
+// profile. SPDX-License-Identifier: Apache-2.0
 #include "wormcube/apps/cli/commands/commands.hpp"
-#include "wormcube/apps/cli/help.hpp"
-#include "wormcube/apps/cli/modelled.hpp"
+#include "wormcube/apps/cli/core/json.hpp"
+#include "wormcube/apps/cli/core/time_limited.hpp"
 #include "wormcube/apps/cli/options/algorithms.hpp"
+#include "wormcube/apps/cli/options/cluster.hpp"
 #include "wormcube/apps/cli/options/cost.hpp"
+#include "wormcube/apps/cli/options/help.hpp"
 #include "wormcube/apps/cli/options/machine.hpp"
+#include "wormcube/apps/cli/options/modelled.hpp"
 #include "wormcube/apps/cli/options/networks.hpp"
 #include "wormcube/apps/cli/options/numbers.hpp"
 #include "wormcube/apps/cli/output/files.hpp"
-#include "wormcube/apps/cli/output/json.hpp"
+#include "wormcube/apps/cli/output/progress.hpp"
 #include "wormcube/apps/cli/output/results.hpp"
 #include "wormcube/apps/cli/output/table.hpp"
-#include "wormcube/apps/cli/progress.hpp"
-#include "wormcube/apps/cli/time_limited.hpp"
 #include "wormcube/apps/common/cost_fit.hpp"
 #include "wormcube/apps/common/machines.hpp"
 #include "wormcube/apps/io/new_file.hpp"
@@ -71,10 +71,10 @@ CostSample sample_of(const Prediction& prediction, Bytes block_bytes, double us)
 }
 
 /// Every one-port algorithm whose formulas are known, contention included, at its presets.
-std::vector<Measured> measure(const TuneCommand& options, const Topology& topology,
-                              Machine& machine) {
+std::vector<Measured> measure(const Context& context, const TuneCommand& options,
+                              const Topology& topology, Machine& machine) {
   std::vector<Measured> all;
-  Progress progress(options.output, fmt::format("tune on {}", topology.name()));
+  Progress progress(context, options.output, fmt::format("tune on {}", topology.name()));
   EmulationWork work(topology);
   for (const std::string& name : options.operations) {
     const Operation operation = parse_operation(name);
@@ -206,8 +206,8 @@ void save(const std::string& file, const MachineProfile& profile) {
   out.finish();
 }
 
-ExitCode tune(const TuneCommand& options) {
-  const CommandLimit limit(options.machine.time_limit_ms());
+ExitCode tune(Context& context, const TuneCommand& options) {
+  const CommandLimit limit(context, options.machine.time_limit_ms());
   const OutputOptions& output = options.output;
   output.validate();
   require_writable(options.save);
@@ -223,13 +223,13 @@ ExitCode tune(const TuneCommand& options) {
   const Topology topology = parse_topology(options.on);
   topology.require_routable();
   require_workers(options.machine, topology);
-  const MachineOptions settings = options.machine.resolve(false);
+  const MachineOptions settings = options.machine.resolve(context, false);
   print_setting(output, "tune", fmt::format("{}", fmt::join(options.operations, ", ")));
   print_setting(output, "topology", topology_text(topology));
   print_setting(output, "machine", machine_text(settings));
   print_setting(output, "host", fmt::format("{} cores", usable_cores()));
   Machine machine(topology, settings);
-  const std::vector<Measured> all = measure(options, topology, machine);
+  const std::vector<Measured> all = measure(context, options, topology, machine);
   std::vector<CostSample> samples;
   for (const Measured& measured : all) samples.push_back(measured.sample);
   const auto fit = fit_costs(samples);
@@ -291,7 +291,7 @@ ExitCode tune(const TuneCommand& options) {
   }
 
   Json json{{"topology", topology.name()}, {"nodes", topology.nodes()}};
-  add_machine_json(json, options.machine, settings, topology.nodes());
+  add_machine_json(context, json, options.machine, settings, topology.nodes());
   json["iterations"] = options.iterations;
   json["fitted"] = cost_model_json(fit->model);
   json["residual"] = {{"rms", fit->rms}, {"median", fit->median}, {"largest", fit->largest}};
@@ -308,7 +308,7 @@ ExitCode tune(const TuneCommand& options) {
                                {"work_bytes", measured.work}});
   }
   json["profile"] = Json::parse(machine_json(profile));
-  write_results(output, {std::move(json)}, true);
+  write_results(context, output, {std::move(json)}, true);
   return passed;
 }
 
@@ -354,7 +354,7 @@ Action add_tune(CLI::App& program) {
       "  wormcube tune --on torus:8x8 --nodes-as fibers --save ./here.json\n"
       "  wormcube run alltoall --on torus:8x8 --nodes-as fibers --machine ./here.json --bytes 4K\n"
       "  wormcube tune allreduce reduce --on hypercube:5 --bytes 8..64K");
-  return [options] { return tune(*options); };
+  return [options](Context& context) { return tune(context, *options); };
 }
 
 }  // namespace wormcube::cli

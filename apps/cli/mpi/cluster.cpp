@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "wormcube/apps/cli/mpi/cluster.hpp"
 
-#include "wormcube/apps/cli/cluster.hpp"
+#include "wormcube/apps/cli/core/cluster.hpp"
 #include "wormcube/collectives/mpi/library.hpp"
 #include "wormcube/runtime/machine/mpi/machine.hpp"
 

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include "wormcube/apps/cli/output/json.hpp"
+#include "wormcube/apps/cli/core/json.hpp"
 #include "wormcube/apps/cli/output/results.hpp"
 #include "wormcube/apps/common/algorithms.hpp"
 #include "wormcube/collectives/core/registry.hpp"
@@ -61,13 +61,13 @@ Json options_json(const Options& options);
 
 /// "remark", and the reason if there is none.
 void add_remark(Json& json, const Algorithm& algorithm);
-/// Whether its remark belongs to results on this network; not one on the networks where an algorithm is free of
-/// contention: results are of one network, and `check` counts its load.
+/// Whether its remark belongs to results on this network; not one on the networks where an
+/// algorithm is free of contention: results are of one network, and `check` counts its load.
 bool is_of_results(std::string_view remark, int dimensions);
 /// The algorithm's remark, if it belongs there, below a table of results.
 void note_remark(Results& results, const Algorithm& algorithm, const Topology& topology);
-/// Notes what was refused: with its reasons where it was asked for by name, or with --wide; else the
-/// names.
+/// Notes what was refused: with its reasons where it was asked for by name, or with --wide; else
+/// the names.
 void note_refused(Results& results, const AlgorithmOptions& options, const OutputOptions& output,
                   std::span<const std::string> refused);
 

@@ -25,9 +25,9 @@ struct ChoiceOptions {
   /// What a replay or the work is, as it is shown: in microseconds of ticks, or KiB of bytes.
   double cell_figure(std::int64_t figure) const;
   bool has_machine() const { return !machine.empty(); }
-  /// The machine to replay on: the profile, or the cost model's constants with flits of a byte. What
-  /// is given on the command line goes before the profile. Throws UsageError for what is no whole
-  /// number of picoseconds.
+  /// The machine to replay on: the profile, or the cost model's constants with flits of a byte.
+  /// What is given on the command line goes before the profile. Throws UsageError for what is no
+  /// whole number of picoseconds.
   ModelOptions::Resolved resolve() const;
   /// With --machine the formulas take its constants.
   CostModel cost_model(const CostModel& given) const;

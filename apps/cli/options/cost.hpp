@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include "wormcube/apps/cli/output/json.hpp"
+#include "wormcube/apps/cli/core/json.hpp"
 #include "wormcube/collectives/harness/choose.hpp"
 
 #include <optional>
@@ -24,8 +24,9 @@ Json cost_model_json(const CostModel& model);
 /// The model's time; nothing where a formula is missing.
 std::optional<double> model_time_us(const Prediction& prediction, const CostModel& model,
                                     Bytes block_bytes);
-/// The blocks in time of links that messages share: "?" where contention is not known, "-" where the
-/// source gives no formula. And the model's time: ">= 70.50" is without contention that is not known.
+/// The blocks in time of links that messages share: "?" where contention is not known, "-" where
+/// the source gives no formula. And the model's time: ">= 70.50" is without contention that is not
+/// known.
 std::string contended_cell(const Prediction& prediction, Contention contention);
 std::string model_cell(const std::optional<double>& model_us, Contention contention);
 /// "none", "formula", "counted", "unknown"; null where the source gives no formula.

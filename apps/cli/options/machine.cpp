@@ -2,9 +2,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "wormcube/apps/cli/options/machine.hpp"
 
+#include "wormcube/apps/cli/core/time_limited.hpp"
 #include "wormcube/apps/cli/options/numbers.hpp"
 #include "wormcube/apps/cli/output/table.hpp"
-#include "wormcube/apps/cli/time_limited.hpp"
 #include "wormcube/runtime/base/error.hpp"
 #include "wormcube/runtime/base/host/cores.hpp"
 #include "wormcube/runtime/machine/executor/executor.hpp"
@@ -125,7 +125,7 @@ std::chrono::milliseconds MachineFlags::time_limit_ms() const {
   return milliseconds_of(time_limit);
 }
 
-MachineOptions MachineFlags::resolve(bool all_port) const {
+MachineOptions MachineFlags::resolve(Context& context, bool all_port) const {
   MachineOptions options;
   options.nodes_as = nodes_as == "fibers" ? NodesAs::fibers : NodesAs::threads;
   options.all_port = all_port;
@@ -137,7 +137,7 @@ MachineOptions MachineFlags::resolve(bool all_port) const {
   options.workers = workers;
   options.pin = pin;
   options.time_limit = time_limit_ms();
-  options.on_overrun = end_over_time_limit;
+  options.on_overrun = [&context](const std::string& text) { end_over_time_limit(context, text); };
   return options;
 }
 

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include "wormcube/apps/cli/core/context.hpp"
 #include "wormcube/runtime/machine/machine.hpp"
 
 #include <chrono>
@@ -27,7 +28,7 @@ struct MachineFlags {
   /// Whether nodes live in MPI processes. What that takes: cluster.hpp.
   bool in_processes() const { return nodes_as.starts_with("mpi"); }
   std::chrono::milliseconds time_limit_ms() const;
-  MachineOptions resolve(bool all_port) const;
+  MachineOptions resolve(Context& context, bool all_port) const;
 };
 void add_machine_options(CLI::App& app, MachineFlags& flags);
 /// Throws UsageError where there are no nodes, or cores to pin them to, for so many workers, or no

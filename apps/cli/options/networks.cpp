@@ -3,6 +3,7 @@
 #include "wormcube/apps/cli/options/networks.hpp"
 
 #include "wormcube/runtime/base/error.hpp"
+#include "wormcube/runtime/topology/families.hpp"
 
 #include <memory>
 
@@ -12,10 +13,8 @@ namespace wormcube::cli {
 
 void add_on_option(CLI::App& app, std::vector<std::string>& on, bool required) {
   app.add_option("--on", on,
-                 "The network, for instance ring:7 line:5 torus:8x8 mesh:6x4 hypercube:6 "
-                 "complete:8 tree:8 ghc:4x3 star:8 petersen ccc:3 butterfly:3 circulant:12+1+3 "
-                 "twisted:4x8 star-graph:4 bubble-sort:4 cayley:2134+2341 "
-                 "graph:FILE, or a product such as ring:4*line:3. Several: separate with commas")
+                 "The network, for instance " + network_examples() +
+                     ", or a product such as ring:4*line:3. Several: separate with commas")
       ->type_name("TOPOLOGY")
       ->delimiter(',')
       ->allow_extra_args(false)

@@ -97,29 +97,14 @@ Bytes parse_bytes(std::string_view text) {
   if (error == std::errc::result_out_of_range) return fail("too large");
   if (error != std::errc{}) return fail("no number");
   std::string_view suffix = text.substr(end - text.data());
-  int shift = 0;
+  std::size_t shift = 0;
   if (!suffix.empty()) {
-    switch (suffix.front()) {
-      case 'k':
-      case 'K':
-        shift = 10;
-        break;
-      case 'm':
-      case 'M':
-        shift = 20;
-        break;
-      case 'g':
-      case 'G':
-        shift = 30;
-        break;
-      case 'b':
-      case 'B':
-        break;
-      default:
-        return fail("unknown suffix");
-    }
+    constexpr std::string_view units = "bkmgBKMG";
+    const std::size_t unit = units.find(suffix.front());
     suffix.remove_prefix(1);
-    if (!suffix.empty() && suffix != "B" && suffix != "iB") return fail("unknown suffix");
+    const bool ends = suffix.empty() || suffix == "B" || suffix == "iB";
+    if (unit == units.npos || !ends) return fail("unknown suffix");
+    shift = 10 * (unit % 4);
   }
   if (number > (Bytes{1} << 44) >> shift) return fail("too large");
   return number << shift;

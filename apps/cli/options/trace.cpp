@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "wormcube/apps/cli/options/trace.hpp"
 
-#include "wormcube/apps/cli/help.hpp"
+#include "wormcube/apps/cli/options/help.hpp"
 #include "wormcube/apps/cli/output/files.hpp"
 #include "wormcube/apps/io/new_file.hpp"
 #include "wormcube/runtime/base/error.hpp"

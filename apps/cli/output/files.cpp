@@ -2,8 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "wormcube/apps/cli/output/files.hpp"
 
-#include "wormcube/apps/cli/cluster.hpp"
-#include "wormcube/apps/cli/output/print.hpp"
+#include "wormcube/apps/cli/core/print.hpp"
 #include "wormcube/apps/io/new_file.hpp"
 #include "wormcube/runtime/base/error.hpp"
 
@@ -16,10 +15,10 @@
 
 namespace wormcube::cli {
 
-void write_text(const std::string& target, const std::string& text) {
+void write_text(const Context& context, const std::string& target, const std::string& text) {
   if (target.empty()) return;
   if (target == "-") return print_data(text);
-  if (!is_first_process()) return;
+  if (!context.is_first_process()) return;
   apps::NewFile file(target);
   file.write(text);
   file.finish();

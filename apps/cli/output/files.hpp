@@ -2,6 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include "wormcube/apps/cli/core/context.hpp"
+
 #include <string>
 #include <string_view>
 
@@ -36,6 +38,6 @@ CLI::Validator file_name();
 
 /// Writes a whole file, or to standard output for "-"; nothing for "". Throws CannotWrite: what was
 /// there before is there then.
-void write_text(const std::string& target, const std::string& text);
+void write_text(const Context& context, const std::string& target, const std::string& text);
 
 }  // namespace wormcube::cli

@@ -2,8 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "wormcube/apps/cli/output/results.hpp"
 
-#include "wormcube/apps/cli/output/print.hpp"
-#include "wormcube/apps/cli/output/provenance.hpp"
+#include "wormcube/apps/cli/core/print.hpp"
+#include "wormcube/apps/cli/core/provenance.hpp"
 
 #include <algorithm>
 #include <cerrno>
@@ -13,35 +13,28 @@
 
 namespace wormcube::cli {
 
-namespace {
-
-std::string current_doing;  // guarded by results_mutex
-
-// The signal thread and the one that works both finish results.
-std::mutex results_mutex;
-Results* current_results = nullptr;
-
-}  // namespace
-
-Results::Results(const OutputOptions& options, const std::vector<Table::Column>& columns)
-    : options_(options), table_(columns), has_table_(!columns.empty()), files_(options) {
-  const std::scoped_lock lock(results_mutex);
-  current_results = this;
+Results::Results(Context& context, const OutputOptions& options,
+                 const std::vector<Table::Column>& columns)
+    : context_(context),
+      options_(options),
+      table_(columns),
+      has_table_(!columns.empty()),
+      files_(context, options) {
+  context.begin_work(*this);
 }
 
 Results::~Results() {
   {
     // An error has its own words; of a whole object that is refused there is no result.
-    const std::scoped_lock lock(results_mutex);
+    const std::scoped_lock lock(mutex_);
     if (whole_ && std::uncaught_exceptions() > exceptions_) begun_ = nullptr;
   }
-  finish_now();
-  const std::scoped_lock lock(results_mutex);
-  current_results = nullptr;
+  end(stopped_before, "stopped before the end");
+  context_.forget_work(*this);
 }
 
 void Results::add(const std::vector<std::string>& cells, Json json) {
-  const std::scoped_lock lock(results_mutex);
+  const std::scoped_lock lock(mutex_);
   if (finished_) return;  // by a signal: what is printed now would not be in the files
   show(cells);
   keep(std::move(json));
@@ -50,7 +43,7 @@ void Results::add(const std::vector<std::string>& cells, Json json) {
 
 void Results::add_without_result(const std::vector<std::string>& cells, std::string_view status,
                                  std::string_view reason) {
-  const std::scoped_lock lock(results_mutex);
+  const std::scoped_lock lock(mutex_);
   if (finished_) return;
   show(cells);
   keep_without_result(status, reason);
@@ -66,26 +59,26 @@ void Results::show(const std::vector<std::string>& cells) {
 
 void Results::keep(Json json) {
   begun_ = nullptr;
-  json["made"] = made_json();
+  json["made"] = provenance_json(context_);
   files_.add(json);
 }
 
 void Results::keep_whole(Json json) {
-  const std::scoped_lock lock(results_mutex);
+  const std::scoped_lock lock(mutex_);
   if (finished_) return;
   begun_ = nullptr;
-  json["made"] = made_json();
+  json["made"] = provenance_json(context_);
   files_.whole(json);
 }
 
 void Results::begin(Json settings) {
-  const std::scoped_lock lock(results_mutex);
+  const std::scoped_lock lock(mutex_);
   whole_ = false;
   begun_ = std::move(settings);
 }
 
 void Results::begin_whole(Json settings) {
-  const std::scoped_lock lock(results_mutex);
+  const std::scoped_lock lock(mutex_);
   whole_ = true;
   begun_ = std::move(settings);
 }
@@ -100,7 +93,7 @@ void Results::keep_without_result(std::string_view status, std::string_view reas
   } else {
     put(json, "passed", nullptr, reason);
   }
-  json["made"] = made_json();
+  json["made"] = provenance_json(context_);
   if (whole_) {
     files_.whole(json);
   } else {
@@ -109,42 +102,36 @@ void Results::keep_without_result(std::string_view status, std::string_view reas
 }
 
 void Results::no_result(std::string_view status, std::string_view reason) {
-  const std::scoped_lock lock(results_mutex);
+  const std::scoped_lock lock(mutex_);
   keep_without_result(status, reason);
 }
 
-void Results::no_result_now(std::string_view status, std::string_view reason) noexcept {
-  try {
-    const std::scoped_lock lock(results_mutex);
-    if (current_results != nullptr) current_results->keep_without_result(status, reason);
-  } catch (const std::exception& error) {
-    complain(error.what());
-  }
-  finish_now();
+void Results::end(std::string_view status, std::string_view reason) noexcept {
+  const std::scoped_lock lock(mutex_);
+  const auto attempt = [](const auto& act) {
+    try {
+      act();
+    } catch (const std::exception& error) {
+      complain(error.what());
+    }
+  };
+  // A row that was only begun is left out of what is stopped; a whole object says so.
+  if (status != stopped_before || whole_) attempt([&] { keep_without_result(status, reason); });
+  attempt([&] { write(false, false); });
 }
 
 void Results::note(std::string text) {
-  const std::scoped_lock lock(results_mutex);
+  const std::scoped_lock lock(mutex_);
   if (std::ranges::find(notes_, text) == notes_.end()) notes_.push_back(std::move(text));
 }
 
 void Results::add_links(std::vector<Json> channels) {
-  const std::scoped_lock lock(results_mutex);
+  const std::scoped_lock lock(mutex_);
   if (!finished_) files_.add_links(std::move(channels));
 }
 
-void Results::set_doing(std::string text) {
-  const std::scoped_lock lock(results_mutex);
-  current_doing = std::move(text);
-}
-
-std::string Results::doing() {
-  const std::scoped_lock lock(results_mutex);
-  return current_doing.empty() ? "" : current_doing + ": ";
-}
-
 void Results::finish(bool single) {
-  const std::scoped_lock lock(results_mutex);
+  const std::scoped_lock lock(mutex_);
   write(single, true);
 }
 
@@ -157,23 +144,12 @@ void Results::write(bool single, bool complete) {
   files_.finish(single, complete);
 }
 
-void Results::finish_now() noexcept {
-  const std::scoped_lock lock(results_mutex);
-  if (current_results == nullptr) return;
-  try {
-    Results& results = *current_results;
-    if (results.whole_) results.keep_without_result(stopped_before, "stopped before the end");
-    results.write(false, false);
-  } catch (const std::exception& error) {
-    complain(error.what());
-  }
-}
-
-void write_results(const OutputOptions& options, std::vector<Json> results, bool single) {
-  RowFiles files(options);
+void write_results(const Context& context, const OutputOptions& options, std::vector<Json> results,
+                   bool single) {
+  RowFiles files(context, options);
   const bool alone = single && results.size() == 1;
   for (Json& result : results) {
-    result["made"] = made_json();
+    result["made"] = provenance_json(context);
     if (alone) {
       files.whole(result);
     } else {

@@ -2,34 +2,40 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include "wormcube/apps/cli/core/context.hpp"
+#include "wormcube/apps/cli/core/failure.hpp"
+#include "wormcube/apps/cli/core/json.hpp"
 #include "wormcube/apps/cli/output/files.hpp"
-#include "wormcube/apps/cli/output/json.hpp"
 #include "wormcube/apps/cli/output/row_files.hpp"
 #include "wormcube/apps/cli/output/table.hpp"
 
 #include <exception>
+#include <mutex>
 #include <string>
 #include <string_view>
 #include <vector>
 
 namespace wormcube::cli {
 
-/// Results as they come: each row is printed and in its files when it is there, which are whole then,
-/// whatever ends the program. CSV has one line per result and the JSON's keys as column headers; lists
-/// are left out.
+/// Results as they come: each row is printed and in its files when it is there, which are whole
+/// then, whatever ends the program. CSV has one line per result and the JSON's keys as column
+/// headers; lists are left out.
 ///
 /// Functions that write throw CannotWrite, after the row is printed and the other files have it.
-class Results {
+///
+/// Threads  One thread works with it; any other may end it (Context::end_work).
+class Results final : Unfinished {
  public:
   /// \param columns  of the table; nothing is printed where there are none
-  Results(const OutputOptions& options, const std::vector<Table::Column>& columns);
+  Results(Context& context, const OutputOptions& options,
+          const std::vector<Table::Column>& columns);
   /// Prints the notes and closes the files; for errors on the way.
-  ~Results();
+  ~Results() override;
   Results(const Results&) = delete;
   Results& operator=(const Results&) = delete;
 
-  /// Prints and keeps one result; JSON gets where and how it was made (`made`). Throws NobodyReads if
-  /// there is nobody left to tell.
+  /// Prints and keeps one result; JSON gets where and how it was made (`made`). Throws NobodyReads
+  /// if there is nobody left to tell.
   void add(const std::vector<std::string>& cells, Json json);
   /// no_result(), and prints a row of it.
   void add_without_result(const std::vector<std::string>& cells, std::string_view status,
@@ -38,14 +44,12 @@ class Results {
   void keep_whole(Json json);
   /// What JSON has of the next result if there is none: its settings, without `made`.
   void begin(Json settings);
-  /// The same for the one object of a command: kept, as stopped, if the program ends without a better
-  /// one.
+  /// The same for the one object of a command: kept, as stopped, if the program ends without a
+  /// better one.
   void begin_whole(Json settings);
-  /// Keeps those settings with `status`, and `passed` null for the reason; of what has failed or crashed
-  /// false, and the reason in `failures`.
+  /// Keeps those settings with `status`, and `passed` null for the reason; of what has failed or
+  /// crashed false, and the reason in `failures`.
   void no_result(std::string_view status, std::string_view reason);
-  /// The same for the current results if they have begun one, and finishes them; from any thread.
-  static void no_result_now(std::string_view status, std::string_view reason) noexcept;
   /// A '#' line below the table; the same text once.
   void note(std::string text);
   /// Keeps what the links carried in one run, one object each channel, for OutputOptions::links.
@@ -53,21 +57,17 @@ class Results {
   /// Prints the notes and closes the files. \param single  one object instead of an array of one
   void finish(bool single);
 
-  /// What is being measured now, for messages from other threads and about missing memory: "TEXT: ".
-  /// The command line until it is set.
-  static void set_doing(std::string text);
-  static std::string doing();
-  /// Called by the thread that waits for signals: finishes the current results.
-  static void finish_now() noexcept;
-
  private:
+  void end(std::string_view status, std::string_view reason) noexcept override;
   // With the lock held.
   void show(const std::vector<std::string>& cells);
   void keep(Json json);
   void keep_without_result(std::string_view status, std::string_view reason);
   void write(bool single, bool complete);
 
+  Context& context_;
   const OutputOptions& options_;
+  std::mutex mutex_;  // guards what follows
   Table table_;
   bool has_table_, heads_printed_ = false, finished_ = false, whole_ = false;
   Json begun_;  // null: nothing
@@ -76,13 +76,9 @@ class Results {
   RowFiles files_;
 };
 
-/// JSON's `status` of a result that is none.
-inline constexpr std::string_view over_time_limit = "time limit", in_deadlock = "deadlock",
-                                  stopped_before = "stopped", not_made = "refused",
-                                  has_failed = "failed", crashed = "crashed";
-
 /// Writes JSON, JSON lines and CSV where they are asked for, all at once, each result with how it
 /// was made.
-void write_results(const OutputOptions& options, std::vector<Json> results, bool single);
+void write_results(const Context& context, const OutputOptions& options, std::vector<Json> results,
+                   bool single);
 
 }  // namespace wormcube::cli

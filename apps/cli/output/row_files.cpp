@@ -2,9 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "wormcube/apps/cli/output/row_files.hpp"
 
-#include "wormcube/apps/cli/cluster.hpp"
-#include "wormcube/apps/cli/output/print.hpp"
-#include "wormcube/apps/cli/output/provenance.hpp"
+#include "wormcube/apps/cli/core/print.hpp"
+#include "wormcube/apps/cli/core/provenance.hpp"
 
 #include <exception>
 #include <functional>
@@ -54,9 +53,10 @@ void JsonArrayFile::add(std::span<const Json> elements, const std::string& after
   after_ = after.size();
 }
 
-RowFiles::RowFiles(const OutputOptions& options)
-    : options_(options),
-      first_(is_first_process()),
+RowFiles::RowFiles(const Context& context, const OutputOptions& options)
+    : context_(context),
+      options_(options),
+      first_(context.is_first_process()),
       json_(options.json, "[", 2),
       links_json_(options.links, "{\n  \"channels\": [", 4),
       csv_(options.csv),
@@ -108,7 +108,7 @@ void RowFiles::whole(const Json& object) {
 
 void RowFiles::add_links(std::vector<Json> channels) {
   if (!first_ || options_.links.empty()) return;
-  Json made = made_json();
+  Json made = provenance_json(context_);
   if (options_.links.ends_with(".json")) {
     std::string text = indented(Json{{"made", std::move(made)}});
     text.replace(0, 1, "\n  ],");  // its opening brace
@@ -139,31 +139,32 @@ void RowFiles::finish(bool single, bool complete) {
   if (options_.jsonl == "-" && whole_) print_data(compact(rows_.front()));
   if (options_.json == "-") print_data(indented(alone ? rows_.front() : Json(rows_)));
   if (options_.csv == "-") print_data(csv_rows_.text());
-  try_all({[&] {
-             if (!is_file(options_.jsonl)) return;
-             if (whole_) lines_.add(compact(rows_.front()));
-             if (nothing) lines_.add("");
-           },
-           [&] {
-             if (!is_file(options_.json)) return;
-             if (alone && !whole_) json_.replace(rows_.front());
-             if (nothing) json_.replace(Json::array());
-             json_.close();
-           },
-           [&] {
-             if (!is_file(options_.csv)) return;
-             if (nothing) csv_.write(csv_rows_.text());
-             csv_.close();
-           },
-           [&] {
-             if (options_.links.empty()) return;
-             const bool none = complete && !has_links_;
-             if (none && options_.links.ends_with(".json"))
-               links_json_.replace({{"channels", Json::array()}, {"made", made_json()}});
-             if (none && options_.links.ends_with(".csv")) links_csv_.write("\n");
-             links_json_.close();
-             links_csv_.close();
-           }});
+  try_all(
+      {[&] {
+         if (!is_file(options_.jsonl)) return;
+         if (whole_) lines_.add(compact(rows_.front()));
+         if (nothing) lines_.add("");
+       },
+       [&] {
+         if (!is_file(options_.json)) return;
+         if (alone && !whole_) json_.replace(rows_.front());
+         if (nothing) json_.replace(Json::array());
+         json_.close();
+       },
+       [&] {
+         if (!is_file(options_.csv)) return;
+         if (nothing) csv_.write(csv_rows_.text());
+         csv_.close();
+       },
+       [&] {
+         if (options_.links.empty()) return;
+         const bool none = complete && !has_links_;
+         if (none && options_.links.ends_with(".json"))
+           links_json_.replace({{"channels", Json::array()}, {"made", provenance_json(context_)}});
+         if (none && options_.links.ends_with(".csv")) links_csv_.write("\n");
+         links_json_.close();
+         links_csv_.close();
+       }});
 }
 
 }  // namespace wormcube::cli

@@ -2,8 +2,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include "wormcube/apps/cli/core/context.hpp"
+#include "wormcube/apps/cli/core/json.hpp"
 #include "wormcube/apps/cli/output/files.hpp"
-#include "wormcube/apps/cli/output/json.hpp"
 #include "wormcube/apps/io/new_file.hpp"
 
 #include <cstddef>
@@ -34,30 +35,33 @@ class JsonArrayFile {
   bool any_ = false;
 };
 
-/// The files of OutputOptions, and what goes to standard output. Of several processes the first writes.
+/// The files of OutputOptions, and what goes to standard output. Of several processes the first
+/// writes.
 ///
 /// Throws CannotWrite, after all files have been tried.
 class RowFiles {
  public:
-  explicit RowFiles(const OutputOptions& options);
+  RowFiles(const Context& context, const OutputOptions& options);
 
   /// \param row  with how it was made
   void add(const Json& row);
-  /// The one object of a command that gives one, in place of what it was before. JSON lines have the
-  /// last one.
+  /// The one object of a command that gives one, in place of what it was before. JSON lines have
+  /// the last one.
   void whole(const Json& object);
   /// What the links carried: a file of its own.
   void add_links(std::vector<Json> channels);
   /// No more will come.
   ///
   /// \param single    one object instead of an array of one
-  /// \param complete  all is there: if that is nothing, files say so; else they keep what an earlier
+  /// \param complete  all is there: if that is nothing, files say so; else they keep what an
+  /// earlier
   ///                  run has left
   void finish(bool single, bool complete);
 
  private:
   void csv_row(const Json& row);
 
+  const Context& context_;
   const OutputOptions& options_;
   bool first_, whole_ = false, has_links_ = false;
   std::size_t count_ = 0;

@@ -13,8 +13,8 @@
 
 namespace wormcube::cli {
 
-/// Lines for people have no more characters than this, but for tables with --wide: 100, or as many as
-/// the terminal has, if it has fewer.
+/// Lines for people have no more characters than this, but for tables with --wide: 100, or as many
+/// as the terminal has, if it has fewer.
 std::size_t line_width();
 
 /// Results for people. Lines of settings start with '#', column heads too, so that what does not
@@ -28,8 +28,8 @@ class Table {
     std::size_t width = 0;  // at least; rows that are printed one by one have no more than this
     bool wide = false;      // shown with --wide only
     std::size_t cut = 0;    // may be cut to this width where the line would be too long; 0: not
-    // Of names: they are cut in the middle, and no further than they stay different. Those of rows that
-    // are printed one by one stand here.
+    // Of names: they are cut in the middle, and no further than they stay different. Those of rows
+    // that are printed one by one stand here.
     bool is_name = false;
     std::vector<std::string> names = {};
     int drop = 0;  // left out where the line would be too long, the largest first; 0: never

@@ -1,0 +1,62 @@
+// The figures of `wormcube replay`: bounds, links, nodes and messages as JSON, the formula in words.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "wormcube/apps/cli/core/json.hpp"
+#include "wormcube/apps/cli/output/table.hpp"
+#include "wormcube/collectives/core/registry.hpp"
+#include "wormcube/runtime/replay/analysis.hpp"
+#include "wormcube/runtime/replay/replay.hpp"
+
+#include <algorithm>
+#include <cstddef>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace wormcube::cli {
+
+/// What is replayed: an algorithm's call, or a file's schedule.
+struct ReplayTask {
+  const Collective* collective = nullptr;  // none: a file's
+  Bytes block_bytes = 0;
+  std::string name;  // "suh-torus", or the file
+};
+
+/// What nobody can beat, of a call; and what its messages take at least.
+struct ReplayBounds {
+  std::optional<Ticks> startups, transmission;
+  ScheduleBounds schedule;
+  /// The highest that holds for any algorithm; of a file's schedule, for these messages.
+  Ticks highest() const {
+    if (startups || transmission) return std::max(startups.value_or(0), transmission.value_or(0));
+    return std::max(schedule.ports, schedule.links);
+  }
+};
+
+inline constexpr const char* of_a_file = "the schedule came from a file";
+
+/// R rounds of start-ups: of each but the last at least a start-up and a flit through the port, of
+/// the last a whole message.
+ReplayBounds bounds_of(const ReplayTask& task, const Schedule& schedule, const Routing& routing,
+                       const MachineModel& model);
+
+Json replayed_message_json(const ReplayedMessage& m);
+Json replayed_links_json(const Replay& replay, const Routing& routing);
+Json replayed_nodes_json(const Replay& replay);
+Json critical_path_json(const std::vector<PathPiece>& path);
+
+/// Parts of the time for the link that is busiest and for all that are there.
+struct UseOfLinks {
+  double busiest = 0, mean = 0;
+  std::string name;
+};
+UseOfLinks link_use(const Replay& replay, const Routing& routing);
+
+std::string seconds_cell(Ticks ticks);
+std::vector<Table::Column> replay_columns(std::size_t topology_width, std::size_t name_width);
+/// The formula with the numbers put in.
+std::vector<std::string> explanation(const ReplayTask& task, const Topology& topology,
+                                     const CostModel& cost);
+
+}  // namespace wormcube::cli

@@ -1,0 +1,93 @@
+// Networks x sizes x algorithms: the rows of run, check and replay, and the calls of show and draw.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "wormcube/apps/cli/core/context.hpp"
+#include "wormcube/apps/cli/core/exit_code.hpp"
+#include "wormcube/apps/cli/options/algorithms.hpp"
+#include "wormcube/apps/cli/options/call.hpp"
+#include "wormcube/apps/cli/output/progress.hpp"
+#include "wormcube/apps/cli/output/results.hpp"
+
+#include <chrono>
+#include <functional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace wormcube::cli {
+
+/// What is swept: the options that these commands share.
+struct SweepOptions {
+  std::string operation;
+  std::vector<std::string> on;
+  AlgorithmOptions algorithm;
+  CallOptions call;
+  const CLI::Option* bytes_option = nullptr;
+};
+
+/// Mistakes of the caller are found before the first row. Then each row is made in turn, and one
+/// that fails does not end the others.
+class Sweep {
+ public:
+  /// One algorithm with its options, on one network, with blocks of one size.
+  struct Row {
+    const Topology& topology;
+    const Collective& collective;
+    Bytes block_bytes;
+    std::string title;  ///< "alltoall ring on torus:4x4, blocks of 8 bytes"
+  };
+
+  /// Throws UsageError for what does not exist, or cannot be routed.
+  /// \param names_sizes  titles name the size
+  Sweep(const SweepOptions& options, std::vector<Topology> topologies, std::vector<Bytes> sizes,
+        bool names_sizes = false);
+  Sweep(const Sweep&) = delete;
+  Sweep& operator=(const Sweep&) = delete;
+
+  /// Finds the rows. Throws UsageError where no algorithm runs.
+  /// \param choose  for `auto`
+  /// \param limit   for each choice; 0: none
+  void select(Context& context, const CostModel& model, const AutoChooser& choose,
+              std::chrono::milliseconds limit = {});
+
+  Operation operation() const { return operation_; }
+  const Arguments& arguments() const { return arguments_; }
+  const std::vector<Topology>& topologies() const { return topologies_; }
+  const std::vector<Bytes>& sizes() const { return sizes_; }
+  const std::vector<Row>& rows() const { return rows_; }
+  RowNames names() const;
+  /// One algorithm was asked for, on one network, with one size: JSON is one object.
+  bool is_single() const;
+
+  /// The '#' lines of arguments and networks. \param more  behind the arguments: ", in place"
+  void print_settings(const OutputOptions& output, std::string_view more = {}) const;
+
+  using Make = std::function<ExitCode(const Row&)>;
+  /// Makes each row, and notes what was refused. \return  the highest exit code
+  ExitCode each(Context& context, const OutputOptions& output, Results& results, Progress& progress,
+                const Make& make) const;
+
+  /// The cells of a row without a result, which ends with the verdict, "FAILED" or "?"; empty: it
+  /// is not printed.
+  using CellsOf = std::function<std::vector<std::string>(const std::string& verdict)>;
+  /// Makes one row that may fail, come to its time limit or into a deadlock. Then it has a note, an
+  /// error on standard error, and its settings with the reason in JSON. Throws what ends the
+  /// program, and the refusal of the only row.
+  ///
+  /// \param settings  what JSON has of it, whatever comes of it
+  ExitCode attempt(Context& context, Results& results, const Row& row, Json settings,
+                   const CellsOf& cells_of, const std::function<ExitCode()>& make) const;
+
+ private:
+  const SweepOptions& options_;
+  Operation operation_;
+  std::vector<Topology> topologies_;
+  Arguments arguments_;
+  std::vector<Bytes> sizes_;
+  bool names_sizes_;
+  std::vector<Selection> selections_;  // for each network one for each size: `auto` depends on it
+  std::vector<Row> rows_;
+};
+
+}  // namespace wormcube::cli

@@ -1,0 +1,292 @@
+// How the program ends before its end.
+// SPDX-License-Identifier: Apache-2.0
+#include "wormcube/apps/cli/core/signal_exit.hpp"
+
+#include "wormcube/apps/cli/core/exit_code.hpp"
+#include "wormcube/apps/cli/core/failure.hpp"
+#include "wormcube/apps/cli/core/print.hpp"
+#include "wormcube/apps/io/new_file.hpp"
+#include "wormcube/runtime/base/host/faults.hpp"
+
+#include <algorithm>
+#include <array>
+#include <atomic>
+#include <cerrno>
+#include <csignal>
+#include <cstdio>
+#include <cstdlib>
+#include <mutex>
+#include <span>
+#include <string>
+#include <string_view>
+#include <system_error>
+#include <thread>
+
+#include <fcntl.h>
+#include <fmt/core.h>
+#include <pthread.h>
+#include <unistd.h>
+
+namespace wormcube::cli {
+
+namespace {
+
+/// The exit code, once all is said; -1 before. A signal after that changes and says nothing: where
+/// one of several processes ends with an error, mpirun sends SIGTERM to those that end a moment
+/// later.
+std::atomic<int> concluded{-1};
+std::mutex running_mutex;            // held by who ends the program: main() does not return then
+Context* running_context = nullptr;  // null: main() is not running
+
+/// From a signal handler to the thread that waits for signals.
+const int wake_signal = SIGRTMIN;
+/// The signal that a handler has passed on to that thread; 0: none.
+std::atomic<int> passed_on{0};
+constexpr unsigned patience_s = 10;  // the heap may be locked by the program that faulted
+
+/// Written by the thread that faulted, before it sends wake_signal.
+struct {
+  pthread_t reader;
+  std::array<char, 1000> text;
+  std::size_t bytes;
+  int signal;  // of a crash: it ends the process; 0: our own report, an error of usage
+  std::atomic<bool> told;
+} fault;
+
+void hand_over(std::string_view text, int signal) {
+  static std::atomic_flag first;
+  if (!first.test_and_set()) {
+    fault.bytes = std::min(text.size(), fault.text.size());
+    std::copy_n(text.begin(), fault.bytes, fault.text.begin());
+    fault.signal = signal;
+    std::signal(SIGALRM, SIG_DFL);
+    alarm(patience_s);
+    pthread_kill(fault.reader, wake_signal);
+  }
+}
+
+/// In the handler of SIGSEGV: nothing but waiting is safe there.
+[[noreturn]] void end_by_report(std::string_view text) {
+  hand_over(text, 0);
+  for (;;) pause();
+}
+
+struct Crash {
+  int signal;
+  const char* what;
+};
+constexpr std::array crashes{Crash{SIGSEGV, "segmentation fault"},
+                             Crash{SIGBUS, "bus error"},
+                             Crash{SIGFPE, "arithmetic error"},
+                             Crash{SIGILL, "illegal instruction"},
+                             Crash{SIGABRT, "abort"},
+                             Crash{SIGTRAP, "trap"},
+                             Crash{SIGSYS, "bad system call"}};
+
+/// A signal from outside: the thread that it has met goes on, and may finish the row that it
+/// writes.
+void pass_on(int signal) {
+  int none = 0;
+  if (passed_on.compare_exchange_strong(none, signal)) pthread_kill(fault.reader, wake_signal);
+}
+
+/// Says where, lets the results be finished, and lets the signal do what it does.
+void handle_crash(int signal, siginfo_t* info, void*) {
+  if (info->si_code <= 0 && info->si_pid != getpid()) return pass_on(signal);
+  std::array<char, 1000> text;
+  std::size_t bytes = where_now(std::span(text).first(text.size() - 1));
+  const auto say = [&](std::string_view more) {
+    const std::size_t count = std::min(more.size(), text.size() - 1 - bytes);
+    std::copy_n(more.begin(), count, text.begin() + static_cast<std::ptrdiff_t>(bytes));
+    bytes += count;
+  };
+  const bool in_program = bytes > 0;
+  for (const Crash& crash : crashes) {
+    if (crash.signal == signal) say(crash.what);
+  }
+  if (signal != SIGABRT && info->si_code > 0) {
+    std::array<char, 32> address;
+    const auto end = fmt::format_to_n(address.data(), address.size(), ", address {:#x}",
+                                      reinterpret_cast<std::uintptr_t>(info->si_addr));
+    say({address.data(), std::min<std::size_t>(end.size, address.size())});
+  }
+  if (in_program) say(", in the node program");
+  hand_over({text.data(), bytes}, signal);
+  // What stopped here may hold what the other thread needs.
+  constexpr int patience = 200;
+  for (int moments = 0; !fault.told && moments < patience; ++moments) {
+    const timespec moment{0, 10'000'000};
+    nanosleep(&moment, nullptr);
+  }
+  if (!fault.told) {
+    text[std::min(bytes, text.size() - 1)] = '\n';
+    for (const std::string_view piece :
+         {std::string_view("wormcube: "), {text.data(), bytes + 1}}) {
+      [[maybe_unused]] const auto written = write(STDERR_FILENO, piece.data(), piece.size());
+    }
+  }
+  struct sigaction plain {};
+  plain.sa_handler = SIG_DFL;
+  sigaction(signal, &plain, nullptr);
+  // After other faults the same instruction does it again.
+  if (info->si_code <= 0 || signal == SIGTRAP || signal == SIGSYS) raise(signal);
+}
+
+constexpr std::array ending_signals{SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGXCPU};
+/// These end a program too, but an MPI program or a plugin may have handlers of its own for them,
+/// which take the place of ours. So they are not blocked.
+constexpr std::array other_signals{SIGALRM, SIGVTALRM, SIGPROF,   SIGUSR1,
+                                   SIGUSR2, SIGIO,     SIGSTKFLT, SIGPWR};
+
+/// Whether nobody, a sanitizer, a test or whoever has started the program, wants a signal
+/// otherwise.
+bool is_default(int signal) {
+  struct sigaction now {};
+  return sigaction(signal, nullptr, &now) == 0 && (now.sa_flags & SA_SIGINFO) == 0 &&
+         now.sa_handler == SIG_DFL;
+}
+
+std::string name_of(int signal) { return fmt::format("SIG{}", sigabbrev_np(signal)); }
+
+/// Whether a signal leaves a core dump, where the system is set so.
+bool dumps_core(int signal) {
+  return signal == SIGQUIT || std::ranges::find(crashes, signal, &Crash::signal) != crashes.end();
+}
+
+/// What the waiting thread does when a signal has come. Ordinary code.
+void end_by(int signal) {
+  std::unique_lock held(running_mutex);
+  Context* const context = running_context;
+  const std::string doing = context != nullptr ? context->doing() : "";
+  const auto end_work = [&](std::string_view status, std::string_view reason) {
+    if (context != nullptr) context->end_work(status, reason);
+  };
+  if (signal == wake_signal) {
+    const std::string text(fault.text.data(), fault.bytes);
+    end_work(crashed, text);
+    complain(doing + text);
+    apps::remove_unfinished();
+    if (fault.signal == 0) std::_Exit(usage);
+    fault.told = true;  // the thread that faulted goes on, to its own end
+    held.unlock();
+    for (;;) pause();
+  }
+  end_work(stopped_before, "stopped before the end");
+  apps::remove_unfinished();
+  flush_output();
+  if (const int code = concluded; code >= 0) std::_Exit(code);
+  if (context == nullptr || context->is_first_process()) {
+    complain(fmt::format("{}stopped by {}{}", doing, name_of(signal),
+                         signal == SIGXCPU ? " (the limit of CPU time)" : ""));
+  }
+  if (dumps_core(signal)) {
+    std::signal(signal, SIG_DFL);
+    sigset_t one;
+    sigemptyset(&one);
+    sigaddset(&one, signal);
+    pthread_sigmask(SIG_UNBLOCK, &one, nullptr);
+    raise(signal);
+  }
+  std::_Exit(128 + signal);
+}
+
+void install_handlers() {
+  struct sigaction ours {};
+  ours.sa_sigaction = handle_crash;
+  ours.sa_flags = SA_SIGINFO | SA_ONSTACK;
+  for (const Crash& crash : crashes) {
+    if (is_default(crash.signal)) sigaction(crash.signal, &ours, nullptr);
+  }
+  ours.sa_flags = SA_ONSTACK | SA_RESTART;
+  ours.sa_handler = pass_on;
+  for (const int signal : other_signals) {
+    if (is_default(signal)) sigaction(signal, &ours, nullptr);
+  }
+}
+
+bool is_ignored(int signal) {
+  struct sigaction now {};
+  return sigaction(signal, nullptr, &now) == 0 && (now.sa_flags & SA_SIGINFO) == 0 &&
+         now.sa_handler == SIG_IGN;
+}
+
+/// A thread waits for signals, so that what it does then is ordinary code. Without that thread (the
+/// process may have no other) signals end the program as they always do.
+void finish_on_signals() {
+  sigset_t signals;
+  sigemptyset(&signals);
+  for (const int signal : ending_signals) {
+    if (signal == SIGHUP && is_ignored(signal)) continue;  // nohup
+    sigaddset(&signals, signal);
+  }
+  sigaddset(&signals, wake_signal);
+  pthread_sigmask(SIG_BLOCK, &signals, nullptr);  // in all threads started from now on
+  const auto wait = [signals] {
+    int signal = 0;
+    if (sigwait(&signals, &signal) != 0) return;
+    const int outer = passed_on;
+    end_by(signal == wake_signal && outer != 0 ? outer : signal);
+  };
+  try {
+    std::thread waiting(wait);
+    fault.reader = waiting.native_handle();
+    waiting.detach();
+    end_by_fault_with(end_by_report);
+    install_handlers();
+  } catch (const std::system_error&) {
+    pthread_sigmask(SIG_UNBLOCK, &signals, nullptr);
+  }
+}
+
+/// A standard stream that the caller has closed becomes /dev/null, for reading: else the first file
+/// that is opened gets its number, and a table is printed into the results. Writing to it fails as
+/// before.
+void reserve_standard_streams() {
+  for (const int stream : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO}) {
+    if (fcntl(stream, F_GETFD) == 0 || errno != EBADF) continue;
+    // open() gives the lowest number that is free: this one, as those below it are taken.
+    if (open("/dev/null", O_RDONLY) < 0) open("/", O_RDONLY);
+  }
+}
+
+/// exit() before the program's own end.
+void end_by_exit(int code, void*) {
+  const std::scoped_lock held(running_mutex);
+  if (running_context == nullptr || running_context->cluster() != nullptr) return;
+  complain(fmt::format("{}something in this process called exit({}) (a plugin?)",
+                       running_context->doing(), code));
+  running_context->end_work(crashed, fmt::format("exit({})", code));
+  apps::remove_unfinished();
+  std::_Exit(failed);
+}
+
+}  // namespace
+
+SignalExit::SignalExit(Context& context) {
+  reserve_standard_streams();
+  concluded = -1;
+  begin_output();
+  static std::atomic<pid_t> done_in{-1};  // tests call main() many times, and in child processes
+  const pid_t before = done_in.exchange(getpid());
+  if (before != getpid()) {
+    std::signal(SIGPIPE, SIG_IGN);
+    std::signal(SIGXFSZ, SIG_IGN);
+    finish_on_signals();
+    if (before < 0) on_exit(end_by_exit, nullptr);
+  }
+  const std::scoped_lock lock(running_mutex);
+  running_context = &context;
+}
+
+int SignalExit::conclude(int code) {
+  if (output_error() == EPIPE && code == passed) code = 128 + SIGPIPE;
+  concluded = code;
+  return code;
+}
+
+SignalExit::~SignalExit() {
+  const std::scoped_lock lock(running_mutex);
+  running_context = nullptr;
+}
+
+}  // namespace wormcube::cli

@@ -1,0 +1,43 @@
+// That no value on the command line is empty.
+// SPDX-License-Identifier: Apache-2.0
+#include "wormcube/apps/cli/options/empty_values.hpp"
+
+#include "wormcube/runtime/base/error.hpp"
+
+#include <string>
+#include <string_view>
+
+#include <fmt/core.h>
+
+namespace wormcube::cli {
+
+void require_no_empty_values(const CLI::App& command, int argc, const char* const* argv) {
+  const auto check = [](const CLI::Option& option, std::string_view value) {
+    const bool list = option.get_delimiter() == ',';
+    if (value.empty()) {
+      throw UsageError(
+          fmt::format("{}: its value is empty (a variable that is not set?)", option.get_name()));
+    }
+    if (list && (value.front() == ',' || value.back() == ',' ||
+                 value.find(",,") != std::string_view::npos)) {
+      throw UsageError(
+          fmt::format("{} '{}': an item of the list is empty", option.get_name(), value));
+    }
+  };
+  for (int i = 1; i < argc; ++i) {
+    const std::string_view word = argv[i];
+    if (word.empty()) throw UsageError("an argument is empty (a variable that is not set?)");
+    if (!word.starts_with("--")) continue;
+    const std::size_t equals = word.find('=');
+    const CLI::Option* const option =
+        command.get_option_no_throw(std::string(word.substr(0, equals)));
+    if (option == nullptr || option->get_items_expected_max() == 0) continue;
+    if (equals != std::string_view::npos) {
+      check(*option, word.substr(equals + 1));
+    } else if (i + 1 < argc) {
+      check(*option, argv[++i]);
+    }
+  }
+}
+
+}  // namespace wormcube::cli

@@ -1,0 +1,34 @@
+// How --help looks: names, what they take, defaults, and descriptions that fit a terminal.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include <CLI/CLI.hpp>
+
+namespace wormcube::cli {
+
+/// CLI11's form without what it repeats (the list of admitted values stands in the type already),
+/// in lines as wide as the terminal, of at most 100 characters.
+class HelpFormatter final : public CLI::Formatter {
+ public:
+  std::string make_description(const CLI::App* app) const override;
+  std::string make_option(const CLI::Option* option, bool is_positional) const override;
+  std::string make_group(std::string group, bool is_positional,
+                         std::vector<const CLI::Option*> options) const override;
+  std::string make_subcommand(const CLI::App* command) const override;
+  /// Paragraphs are filled; lines that start with a blank stay as they are if the terminal has
+  /// room.
+  std::string make_footer(const CLI::App* app) const override;
+};
+
+/// What an option takes: "NAME[:OPTION=VALUE]", "threads|fibers"; empty for a flag.
+std::string type_text(const CLI::Option& option);
+/// Its preset value as it would be typed; empty without one.
+std::string default_text(const CLI::Option& option);
+
+/// "alltoall, broadcast, ..": the operations that have algorithms.
+std::string operations_text();
+
+}  // namespace wormcube::cli

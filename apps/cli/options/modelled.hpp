@@ -1,0 +1,107 @@
+// What decides between algorithms beside formulas: replays on the modelled machine, or the work of
+// emulation. SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "wormcube/apps/cli/options/algorithms.hpp"
+#include "wormcube/apps/cli/options/choice.hpp"
+#include "wormcube/apps/cli/options/model.hpp"
+#include "wormcube/collectives/core/registry.hpp"
+#include "wormcube/collectives/harness/choose.hpp"
+#include "wormcube/runtime/replay/replay.hpp"
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+
+namespace wormcube::cli {
+
+/// The schedule of a call with blocks of so many bytes. Throws UsageError if its dry run needs more
+/// memory or time than there is.
+Schedule record_call(const Collective& collective, const Topology& topology, Bytes block_bytes,
+                     bool in_place = false);
+
+/// Whether a call is replayed on a machine with all ports: they were asked for, or it needs them.
+bool takes_all_ports(const Algorithm& algorithm, Ports ports);
+
+inline double microseconds_of(Ticks ticks) { return static_cast<double>(ticks) / 1e6; }
+
+/// A figure of each call on one network, asked for once: the less, the better.
+class CallFigures {
+ public:
+  struct Answer {
+    std::optional<std::int64_t> figure;
+    std::string reason;  // where there is none
+  };
+  virtual ~CallFigures() = default;
+  /// Throws UsageError, with both figures, if figures of calls with so many messages in all would
+  /// take minutes. \param what  "best of alltoall on torus:64x64"
+  virtual void require_affordable(std::string_view /*what*/, double /*messages*/) const {}
+  const Answer& operator()(const Collective& collective, Bytes block_bytes, bool all_port);
+
+  struct Least {
+    Collective collective;
+    std::optional<std::int64_t> figure;  // none: no call has one, and the formulas chose
+  };
+  /// What `auto` takes: of the algorithms that it weighs, each with the options that are the
+  /// cheapest by formula, the one with the least figure, of equals the first by formula. Throws
+  /// UsageError where none runs.
+  Least least(Operation operation, const CostModel& cost, Bytes block_bytes, Ports ports,
+              const Arguments& arguments);
+
+ protected:
+  explicit CallFigures(const Topology& topology) : topology_(topology) {}
+  const Topology& topology() const { return topology_; }
+
+ private:
+  /// Throws UsageError where there is none.
+  virtual Answer figure_of(const Collective& collective, Bytes block_bytes,
+                           bool all_port) const = 0;
+  const Topology& topology_;
+  std::map<std::string, Answer> answers_;
+};
+
+/// The messages of calls of all of these, at most; those without a formula are not counted.
+double messages_of(std::span<const Priced> ranked, Rank nodes);
+
+/// Times in ticks on a machine. A call may have none: a deadlock.
+class ReplayedTimes final : public CallFigures {
+ public:
+  /// \param model  all_port is as each call has it
+  ReplayedTimes(const Topology& topology, const MachineModel& model, int virtual_channels = 2)
+      : CallFigures(topology), model_(model), routing_(topology, virtual_channels) {}
+  void require_affordable(std::string_view what, double messages) const override;
+
+ private:
+  Answer figure_of(const Collective& collective, Bytes block_bytes, bool all_port) const override;
+  MachineModel model_;
+  Routing routing_;
+};
+
+/// work_of().
+class EmulationWork final : public CallFigures {
+ public:
+  explicit EmulationWork(const Topology& topology) : CallFigures(topology), routing_(topology) {}
+
+ private:
+  Answer figure_of(const Collective& collective, Bytes block_bytes, bool all_port) const override;
+  Routing routing_;
+};
+
+/// What the choice goes by; nullptr: formulas, or what is measured.
+std::unique_ptr<CallFigures> call_figures(const ChoiceOptions& choice, const Topology& topology,
+                                          int virtual_channels = 2);
+
+/// For select(): by replays or by work where the choice says so, else by formulas.
+AutoChooser auto_chooser(const Context& context, const ChoiceOptions& choice,
+                         const OutputOptions& output, int virtual_channels = 2);
+/// \param model  to replay on
+AutoChooser replaying_chooser(const Context& context, const MachineModel& model,
+                              const OutputOptions& output, int virtual_channels);
+AutoChooser chooser_by_work(const Context& context, const OutputOptions& output);
+AutoChooser chooser_by_formula(const Context& context, const OutputOptions& output);
+
+}  // namespace wormcube::cli
