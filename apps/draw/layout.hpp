@@ -75,7 +75,7 @@ void require_drawable(const Topology& topology);
 /// Throws UsageError, with both numbers, for a network of too many links.
 Layout layout(const Routing& routing, bool folded = false);
 
-/// Places of an arbitrary graph, by stress majorisation with fixed seeds: the same every time.
+/// Places of an arbitrary graph, by stress majorisation: the same every time.
 /// \param links  pairs of vertices, each once
 std::vector<Point> graph_places(std::int32_t vertices,
                                 const std::vector<std::pair<std::int32_t, std::int32_t>>& links,
