@@ -385,6 +385,13 @@ void draw_foot_lines(const std::vector<std::string>& lines, double y, double lef
   }
 }
 
+/// The plots of a page have one width; one in a file of its own is cropped.
+std::string plot_text(const Marks& marks, double height, std::string title, bool themed) {
+  const SvgOptions options{.title = std::move(title), .classes = "plot", .themed = themed};
+  return themed ? svg_text(marks, {0, 0}, {plot_width, height}, options)
+                : cropped_svg(marks, options);
+}
+
 }  // namespace
 
 std::string plot_svg(const LinePlot& plot, bool themed) {
@@ -429,8 +436,7 @@ std::string plot_svg(const LinePlot& plot, bool themed) {
   plotter.labels();
   if (panel) plotter.ratio_panel(panel_top, end);
   draw_foot_lines(foot, end + 74, plot_left, plotter.marks);
-  return svg_text(plotter.marks, {0, 0}, {plot_width, height},
-                  {.title = plot.title + ": " + plot.below, .classes = "plot", .themed = themed});
+  return plot_text(plotter.marks, height, plot.title + ": " + plot.below, themed);
 }
 
 std::string plot_svg(const DotPlot& plot, bool themed) {
@@ -481,8 +487,8 @@ std::string plot_svg(const DotPlot& plot, bool themed) {
     }
   }
   draw_foot_lines(foot, bottom + 76, left, marks);
-  return svg_text(marks, {0, 0}, {plot_width, bottom + 84 + 16 * static_cast<double>(foot.size())},
-                  {.title = plot.title + ": " + plot.below, .classes = "plot", .themed = themed});
+  const double height = bottom + 84 + 16 * static_cast<double>(foot.size());
+  return plot_text(marks, height, plot.title + ": " + plot.below, themed);
 }
 
 std::string plot_svg(const WinnerMap& map, bool themed) {
@@ -556,8 +562,8 @@ std::string plot_svg(const WinnerMap& map, bool themed) {
   marks.push_back(text_mark({left + cell * static_cast<double>(map.sizes.size()) / 2, bottom + 44},
                             "block, bytes", 13, colours::ink, 0));
   draw_foot_lines(foot, bottom + 76, left, marks);
-  return svg_text(marks, {0, 0}, {plot_width, bottom + 84 + 16 * static_cast<double>(foot.size())},
-                  {.title = map.title + ": " + map.below, .classes = "plot", .themed = themed});
+  const double height = bottom + 84 + 16 * static_cast<double>(foot.size());
+  return plot_text(marks, height, map.title + ": " + map.below, themed);
 }
 
 }  // namespace wormcube::apps

@@ -42,8 +42,7 @@ struct Sheet {
   std::vector<TableRow> figures;  ///< the first: the heads
   std::vector<Still> pictures;
 };
+/// Cropped.
 std::string sheet_svg(const Sheet& sheet);
-/// A4 pages.
-std::string sheet_pdf(const Sheet& sheet);
 
 }  // namespace wormcube::apps

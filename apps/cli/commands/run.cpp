@@ -25,6 +25,7 @@
 #include "wormcube/apps/cli/time_limited.hpp"
 #include "wormcube/apps/cli/trouble.hpp"
 #include "wormcube/apps/common/run_trace.hpp"
+#include "wormcube/apps/draw/picture.hpp"
 #include "wormcube/collectives/harness/contract.hpp"
 #include "wormcube/runtime/base/error.hpp"
 #include "wormcube/runtime/base/host/cores.hpp"
@@ -32,6 +33,7 @@
 #include "wormcube/runtime/topology/routing.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <exception>
 #include <map>
@@ -394,12 +396,16 @@ ExitCode run(const RunCommand& given) {
   in_first_process([&] {
     options.output.validate();
     options.trace.validate();
-    if (!options.plot.empty() && !options.plot.ends_with(".html") &&
-        !options.plot.ends_with(".svg")) {
+    constexpr std::array<std::string_view, 4> ends{".html", ".svg", ".pdf", ".png"};
+    if (!options.plot.empty() && std::ranges::none_of(ends, [&](std::string_view end) {
+          return options.plot.ends_with(end);
+        })) {
       throw UsageError(fmt::format(
-          "--plot '{}': its name says the format; end it with .html or .svg", options.plot));
+          "--plot '{}': its name says the format; end it with .html, .svg, .pdf or .png",
+          options.plot));
     }
     require_writable(options.plot);
+    apps::require_picture_format(apps::picture_format(options.plot));
   });
   const Operation operation = parse_operation(options.operation);
   const Arguments arguments = options.call.resolve(operation);
@@ -482,7 +488,7 @@ ExitCode run(const RunCommand& given) {
     }
     for (Json& row : rows) row["made"] = made_json();
     PlotOptions plot;
-    (options.plot.ends_with(".svg") ? plot.svg : plot.html) = options.plot;
+    (options.plot.ends_with(".html") ? plot.html : plot.svg) = options.plot;
     write_plots({plot_file_of(std::move(rows), "the run")}, plot);
   }
   return worst;
@@ -533,7 +539,7 @@ Action add_run(CLI::App& program) {
       ->group("Output");
   app.add_option("--plot", options->plot,
                  "Also plot the results, as `wormcube plot` does of their JSON")
-      ->type_name("FILE.html|.svg")
+      ->type_name("FILE.html|.svg|.pdf|.png")
       ->check(file_name())
       ->group("Output");
   add_trace_options(app, options->trace,
