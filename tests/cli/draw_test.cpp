@@ -7,6 +7,7 @@
 #include <filesystem>
 #include <fstream>
 #include <string>
+#include <vector>
 
 #include <catch2/catch.hpp>
 
@@ -185,9 +186,10 @@ TEST_CASE("a file's name makes a picture SVG, PDF or PNG", "[cli][draw]") {
   const TemporaryFile file(".json"), svg(".svg"), pdf(".pdf"), png(".png");
   REQUIRE(run_wormcube("list alltoall --on torus:4x4 --bytes 8..64 --json " + file.path()).exit ==
           0);
-  for (const std::string command : {"draw broadcast --on mesh:2x2 --quiet", "topology ring:5",
-                                    "show shift --on ring:4 --step 1",
-                                    "reproduce wang-tseng --sizes 3", "plot " + file.path()}) {
+  const std::vector<std::string> commands{"draw broadcast --on mesh:2x2 --quiet", "topology ring:5",
+                                          "show shift --on ring:4 --step 1",
+                                          "reproduce wang-tseng --sizes 3", "plot " + file.path()};
+  for (const std::string& command : commands) {
     CAPTURE(command);
     CHECK(run_wormcube(command + " --svg " + svg.path()).exit == 0);
     CHECK_THAT(svg.text(), StartsWith("<svg"));
