@@ -95,7 +95,7 @@ std::string number2(double x) {
 }  // namespace
 
 double text_room(std::string_view text, double font, bool bold) {
-  // In parts of the font's size, as in DejaVu Sans, the widest that a sans-serif may turn out to be.
+  // In parts of the font's size: DejaVu Sans, the widest of the fonts that may be there.
   constexpr double narrow = 0.38, usual = 0.62, capital = 0.74, wide = 0.96;
   double width = 0;
   for (const char c : text) {

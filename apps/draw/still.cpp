@@ -44,8 +44,8 @@ double lane_length(const Lane& lane) {
   return length;
 }
 
-/// Near the middle of a lane, before it: the discs of both ways of a cable lie apart. Of a lane with
-/// a gap, on its first stub.
+/// Near the middle of a lane, before it, so that the discs of a cable's two lanes lie apart. A lane
+/// with a gap has it on its first stub.
 Point lane_middle(const Lane& lane) {
   double left = lane_length(lane) * (lane.gap > 0 ? 0.25 : 0.4);
   for (std::size_t i = 0; i + 1 < lane.points.size(); ++i) {
