@@ -28,7 +28,7 @@ inline constexpr Colour middle{"--middle-text", "#1a2029"};
 Colour load(int messages);
 Colour dimension(int d);
 Colour sequence(int level);  ///< 0 .. 5
-/// Of algorithms in plots, with a mark of its own each.
+/// The colours of algorithms in plots.
 Colour line(std::size_t i);
 }  // namespace colours
 
@@ -49,7 +49,7 @@ struct Mark {
   double opacity = 1;
   bool round = false;
   std::string data = {};   ///< attributes of its SVG element: names and numbers alone, or escaped
-  std::string title = {};  ///< what a path tells who points at it
+  std::string title = {};  ///< the tool tip of a path
 };
 using Marks = std::vector<Mark>;
 
