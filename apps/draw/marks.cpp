@@ -105,7 +105,7 @@ double text_room(std::string_view text, double font, bool bold) {
              : c >= 'A' && c <= 'Z'                                                       ? capital
                                                                                           : usual;
   }
-  return width * font * (bold ? 1.1 : 1);
+  return width * font * (bold ? 1.16 : 1);
 }
 
 std::vector<std::string> wrapped(std::string_view text, double font, double width) {

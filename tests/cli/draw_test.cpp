@@ -187,7 +187,7 @@ TEST_CASE("a file's name makes a picture SVG, PDF or PNG", "[cli][draw]") {
   REQUIRE(run_wormcube("list alltoall --on torus:4x4 --bytes 8..64 --json " + file.path()).exit ==
           0);
   const std::vector<std::string> commands{"draw broadcast --on mesh:2x2 --quiet", "topology ring:5",
-                                          "show shift --on ring:4 --step 1",
+                                          "show shift --on ring:4 --step 0",
                                           "reproduce wang-tseng --sizes 3", "plot " + file.path()};
   for (const std::string& command : commands) {
     CAPTURE(command);
