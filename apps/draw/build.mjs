@@ -16,13 +16,25 @@ const outputs = ["player.js", "plot.js", "gallery.js", "page.css"];
 const check = process.argv.includes("--check");
 let stale = 0;
 for (const name of outputs) {
-  const result = await build({ entryPoints: [join(here, "source", name)], bundle: true, minify: true, write: false, charset: "utf8", legalComments: "none", target: "chrome111,firefox113,safari16.4".split(","), format: name.endsWith(".js") ? "iife" : undefined });
-  const text = `/* Made of apps/draw/source by apps/draw/build.mjs. SPDX-License-Identifier: Apache-2.0 */\n${result.outputFiles[0].text}`;
+  const result = await build({
+    entryPoints: [join(here, "source", name)],
+    bundle: true,
+    minify: true,
+    write: false,
+    charset: "utf8",
+    legalComments: "none",
+    target: ["chrome111", "firefox113", "safari16.4"],
+    format: name.endsWith(".js") ? "iife" : undefined,
+  });
+  const made = "Made of apps/draw/source by apps/draw/build.mjs.";
+  const text = `/* ${made} SPDX-License-Identifier: Apache-2.0 */\n${result.outputFiles[0].text}`;
   const file = join(here, "bundle", name);
   if (check) {
     let now = "";
     try { now = readFileSync(file, "utf8"); } catch { /* missing: stale */ }
-    if (now !== text) { console.error(`${name}: bundle/${name} is not what source/ gives: run \`npm run build\` in apps/draw`); ++stale; }
+    if (now === text) continue;
+    console.error(`${name}: bundle/${name} is not what source/ gives: run \`npm run build\``);
+    ++stale;
   } else {
     writeFileSync(file, text);
     console.log(`${name} ${text.length}`);

@@ -19,7 +19,7 @@ constexpr Point operator+(Point a, Point b) { return {a.x + b.x, a.y + b.y}; }
 constexpr Point operator-(Point a, Point b) { return {a.x - b.x, a.y - b.y}; }
 constexpr Point operator*(double f, Point a) { return {f * a.x, f * a.y}; }
 
-/// One directed link. A cable is two lanes: who drives on the right is seen to go which way.
+/// One directed link. A cable is two lanes, and worms drive on the right.
 struct Lane {
   std::int32_t from = 0, to = 0;  ///< vertices: nodes, then switches
   int dimension = 0;
@@ -27,7 +27,7 @@ struct Lane {
   int slot = 0;
   bool dateline = false;  ///< from this link on a worm holds virtual channel 1 of the dimension
   bool thin = false;      ///< of a complete graph: narrow, or left out where idle
-  bool tick = false;      ///< at a node's edge, beside others: told apart by its dimension's colour
+  bool tick = false;      ///< at a node's edge, beside others: its colour is that of its dimension
   /// From the sender's edge to the receiver's.
   std::vector<Point> points = {};
   /// The points before the gap of a link that is two stubs; 0: there is no gap.
@@ -61,7 +61,7 @@ struct Layout {
   double number_size = 11.5;  ///< of the nodes' names; 0: not drawn
   bool large = false;         ///< more than 256 nodes
   Point corner, size;         ///< of the picture, with its margin
-  std::string shape;          ///< what a reader without sight is told: "torus 8 by 8"
+  std::string shape;          ///< for readers without sight: "torus 8 by 8"
 };
 
 /// Networks with more links than this have no picture.
@@ -75,7 +75,7 @@ void require_drawable(const Topology& topology);
 /// Throws UsageError, with both numbers, for a network of too many links.
 Layout layout(const Routing& routing, bool folded = false);
 
-/// Places of an arbitrary graph, by stress majorisation with fixed seeds: the same every time.
+/// Places of an arbitrary graph, by stress majorisation: the same every time.
 /// \param links  pairs of vertices, each once
 std::vector<Point> graph_places(std::int32_t vertices,
                                 const std::vector<std::pair<std::int32_t, std::int32_t>>& links,

@@ -1,4 +1,4 @@
-// Marks as SVG and as PDF.
+// Marks as SVG.
 // SPDX-License-Identifier: Apache-2.0
 #include "wormcube/apps/draw/marks.hpp"
 
@@ -7,7 +7,6 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <cstdlib>
 
 #include <fmt/core.h>
 
@@ -81,32 +80,6 @@ Marks moved(Marks marks, Point to, double scale) {
 
 namespace {
 
-/// Helvetica's, in thousandths of its size, from ' ' to '~' (Adobe Font Metrics).
-constexpr std::array<short, 95> helvetica{
-    278, 278, 355, 556, 556, 889, 667, 191, 333, 333, 389, 584, 278, 333,  278, 278, 556, 556, 556,
-    556, 556, 556, 556, 556, 556, 556, 278, 278, 584, 584, 584, 556, 1015, 667, 667, 722, 722, 667,
-    611, 778, 722, 278, 500, 667, 556, 833, 722, 778, 667, 778, 722, 667,  611, 722, 667, 944, 667,
-    667, 611, 278, 278, 278, 469, 556, 333, 556, 556, 500, 556, 556, 278,  556, 556, 222, 222, 500,
-    222, 833, 556, 556, 556, 556, 333, 500, 278, 556, 500, 722, 500, 500,  500, 334, 260, 334, 584};
-
-/// UTF-8 as PDF's WinAnsi text has it; what that lacks becomes '?'.
-std::string win_ansi(std::string_view text) {
-  std::string result;
-  for (std::size_t i = 0; i < text.size(); ++i) {
-    const auto c = static_cast<unsigned char>(text[i]);
-    if (c < 128) {
-      result += c < 32 ? ' ' : static_cast<char>(c);
-      continue;
-    }
-    const std::size_t more = c >= 0xF0 ? 3 : c >= 0xE0 ? 2 : 1;
-    const auto next = i + 1 < text.size() ? static_cast<unsigned char>(text[i + 1]) : 0U;
-    const unsigned code = (c & 31U) << 6 | (next & 63U);
-    result += more == 1 && code >= 160 && code < 256 ? static_cast<char>(code) : '?';
-    i += more;
-  }
-  return result;
-}
-
 std::string number(double x) {
   std::string text = fmt::format("{:.1f}", x);
   if (text.ends_with(".0")) text.resize(text.size() - 2);
@@ -121,17 +94,18 @@ std::string number2(double x) {
 
 }  // namespace
 
-double text_width(std::string_view text, double font, bool bold) {
-  double width = 0;
-  for (const char c : win_ansi(text)) {
-    width += c >= ' ' && c <= '~' ? helvetica[static_cast<std::size_t>(c - ' ')] : 556;
-  }
-  return width / 1000 * font * (bold ? 1.06 : 1);
-}
-
 double text_room(std::string_view text, double font, bool bold) {
-  constexpr double widest = 1.17;  // DejaVu Sans beside Helvetica
-  return widest * text_width(text, font, bold);
+  // In parts of the font's size: DejaVu Sans, the widest of the fonts that may be there.
+  constexpr double narrow = 0.38, usual = 0.62, capital = 0.74, wide = 0.96;
+  double width = 0;
+  for (const char c : text) {
+    if ((static_cast<unsigned char>(c) & 0xC0U) == 0x80U) continue;  // the rest of a character
+    width += std::string_view(" .,:;'|!()[]/-fijlrtIJ").find(c) != std::string_view::npos ? narrow
+             : std::string_view("mwMW%@~=+<>").find(c) != std::string_view::npos          ? wide
+             : c >= 'A' && c <= 'Z'                                                       ? capital
+                                                                                          : usual;
+  }
+  return width * font * (bold ? 1.16 : 1);
 }
 
 std::vector<std::string> wrapped(std::string_view text, double font, double width) {
@@ -240,135 +214,41 @@ std::string svg_text(const Marks& marks, Point corner, Point size, const SvgOpti
   return svg + "</svg>\n";
 }
 
-namespace {
-
-/// One page's marks as PDF operators; y goes up there.
-std::string pdf_content(const Page& page) {
-  std::string out;
-  const auto y_of = [&](double y) { return page.size.y - y; };
-  const auto colour = [](Colour c) {
-    const auto part = [&](std::size_t i) {
-      return static_cast<double>(
-                 std::strtol(std::string(c.light.substr(i, 2)).c_str(), nullptr, 16)) /
-             255;
-    };
-    return fmt::format("{:.3f} {:.3f} {:.3f}", part(1), part(3), part(5));
+std::string cropped_svg(const Marks& marks, const SvgOptions& options) {
+  constexpr double margin = 4;
+  Point least{1e30, 1e30}, most{-1e30, -1e30};
+  const auto cover = [&](Point p, double room) {
+    least = {std::min(least.x, p.x - room), std::min(least.y, p.y - room)};
+    most = {std::max(most.x, p.x + room), std::max(most.y, p.y + room)};
   };
-  for (const Mark& mark : page.marks) {
-    out += "q\n";
-    if (!mark.fill.none()) out += colour(mark.fill) + " rg\n";
-    if (!mark.stroke.none()) {
-      out +=
-          fmt::format("{} RG {:.3f} w {} J\n", colour(mark.stroke), mark.width, mark.round ? 1 : 0);
-      if (!mark.dash.empty()) {
-        out += "[";
-        for (const double length : mark.dash) out += fmt::format("{:.2f} ", length);
-        out += "] 0 d\n";
-      }
-    }
-    if (mark.opacity < 1)
-      out += fmt::format("/G{} gs\n", static_cast<int>(std::lround(mark.opacity * 10)));
-    const char* const paint = mark.fill.none() ? "S" : mark.stroke.none() ? "f" : "B";
-    const auto curve = [&](Point a, Point b, Point c) {
-      out += fmt::format("{:.2f} {:.2f} {:.2f} {:.2f} {:.2f} {:.2f} c\n", a.x, y_of(a.y), b.x,
-                         y_of(b.y), c.x, y_of(c.y));
-    };
-    const auto move = [&](Point p, char op) {
-      out += fmt::format("{:.2f} {:.2f} {}\n", p.x, y_of(p.y), op);
-    };
-    constexpr double k = 0.5523;  // a quarter of a circle as a Bezier curve
+  for (const Mark& mark : marks) {
+    const double stroke = mark.stroke.none() ? 0 : mark.width / 2;
     switch (mark.kind) {
       case Mark::Kind::path:
         for (const auto& piece : mark.pieces) {
-          for (std::size_t i = 0; i < piece.size(); ++i) move(piece[i], i == 0 ? 'm' : 'l');
-          if (mark.closed) out += "h\n";
+          for (const Point p : piece) cover(p, stroke);
         }
-        out += fmt::format("{}\n", paint);
         break;
-      case Mark::Kind::rect: {
-        const double r = std::min({mark.radius, mark.size.x / 2, mark.size.y / 2});
-        const Point a = mark.at, b = mark.at + mark.size;
-        move({a.x + r, a.y}, 'm');
-        move({b.x - r, a.y}, 'l');
-        if (r > 0) curve({b.x - r + k * r, a.y}, {b.x, a.y + r - k * r}, {b.x, a.y + r});
-        move({b.x, b.y - r}, 'l');
-        if (r > 0) curve({b.x, b.y - r + k * r}, {b.x - r + k * r, b.y}, {b.x - r, b.y});
-        move({a.x + r, b.y}, 'l');
-        if (r > 0) curve({a.x + r - k * r, b.y}, {a.x, b.y - r + k * r}, {a.x, b.y - r});
-        move({a.x, a.y + r}, 'l');
-        if (r > 0) curve({a.x, a.y + r - k * r}, {a.x + r - k * r, a.y}, {a.x + r, a.y});
-        out += fmt::format("h {}\n", paint);
+      case Mark::Kind::rect:
+        cover(mark.at, stroke);
+        cover(mark.at + mark.size, stroke);
         break;
-      }
-      case Mark::Kind::circle: {
-        const double r = mark.radius;
-        const Point c = mark.at;
-        move({c.x + r, c.y}, 'm');
-        curve({c.x + r, c.y + k * r}, {c.x + k * r, c.y + r}, {c.x, c.y + r});
-        curve({c.x - k * r, c.y + r}, {c.x - r, c.y + k * r}, {c.x - r, c.y});
-        curve({c.x - r, c.y - k * r}, {c.x - k * r, c.y - r}, {c.x, c.y - r});
-        curve({c.x + k * r, c.y - r}, {c.x + r, c.y - k * r}, {c.x + r, c.y});
-        out += fmt::format("h {}\n", paint);
+      case Mark::Kind::circle:
+        cover(mark.at, mark.radius + stroke);
         break;
-      }
       case Mark::Kind::text: {
-        const double width = text_width(mark.text, mark.font, mark.bold);
-        const double x = mark.at.x - (mark.anchor == 0 ? width / 2 : mark.anchor > 0 ? width : 0);
-        std::string text;
-        for (const char c : win_ansi(mark.text)) {
-          if (c == '(' || c == ')' || c == '\\') text += '\\';
-          text += c;
-        }
-        out += fmt::format("BT /F{} {:.2f} Tf {:.2f} {:.2f} Td ({}) Tj ET\n", mark.bold ? 2 : 1,
-                           mark.font, x, y_of(mark.at.y), text);
+        if (!options.texts) break;
+        const double width = text_room(mark.text, mark.font, mark.bold);
+        const double left = mark.anchor == 0 ? width / 2 : mark.anchor > 0 ? width : 0;
+        cover(mark.at + Point{-left, -0.8 * mark.font}, 0);
+        cover(mark.at + Point{width - left, 0.25 * mark.font}, 0);
         break;
       }
     }
-    out += "Q\n";
   }
-  return out;
-}
-
-}  // namespace
-
-std::string pdf_text(const std::vector<Page>& pages, std::string_view title) {
-  std::string pdf = "%PDF-1.4\n%\xE2\xE3\xCF\xD3\n";
-  std::vector<std::size_t> offsets;
-  const auto object = [&](std::string_view body) {
-    offsets.push_back(pdf.size());
-    pdf += fmt::format("{} 0 obj\n{}\nendobj\n", offsets.size(), body);
-  };
-  std::string kids;
-  constexpr std::size_t first_page = 7;
-  for (std::size_t i = 0; i < pages.size(); ++i) kids += fmt::format("{} 0 R ", first_page + 2 * i);
-  std::string name;
-  for (const char c : win_ansi(title)) {
-    if (c == '(' || c == ')' || c == '\\') name += '\\';
-    name += c;
-  }
-  object("<< /Type /Catalog /Pages 2 0 R >>");
-  object(fmt::format("<< /Type /Pages /Kids [{}] /Count {} >>", kids, pages.size()));
-  object(fmt::format("<< /Title ({}) /Producer (wormcube) >>", name));
-  object("<< /Type /Font /Subtype /Type1 /BaseFont /Helvetica /Encoding /WinAnsiEncoding >>");
-  object("<< /Type /Font /Subtype /Type1 /BaseFont /Helvetica-Bold /Encoding /WinAnsiEncoding >>");
-  std::string states = "<< ";
-  for (int i = 1; i < 10; ++i) states += fmt::format("/G{} << /ca 0.{} /CA 0.{} >> ", i, i, i);
-  object(states + ">>");
-  for (const Page& page : pages) {
-    const std::size_t content = offsets.size() + 2;
-    object(
-        fmt::format("<< /Type /Page /Parent 2 0 R /MediaBox [0 0 {:.2f} {:.2f}] /Contents {} 0 R "
-                    "/Resources << /Font << /F1 4 0 R /F2 5 0 R >> /ExtGState 6 0 R >> >>",
-                    page.size.x, page.size.y, content));
-    const std::string text = pdf_content(page);
-    object(fmt::format("<< /Length {} >>\nstream\n{}endstream", text.size(), text));
-  }
-  const std::size_t table = pdf.size();
-  pdf += fmt::format("xref\n0 {}\n0000000000 65535 f \n", offsets.size() + 1);
-  for (const std::size_t offset : offsets) pdf += fmt::format("{:010} 00000 n \n", offset);
-  pdf += fmt::format("trailer\n<< /Size {} /Root 1 0 R /Info 3 0 R >>\nstartxref\n{}\n%%EOF\n",
-                     offsets.size() + 1, table);
-  return pdf;
+  if (least.x > most.x) least = most = {};
+  const Point corner = least - Point{margin, margin};
+  return svg_text(marks, corner, most + Point{margin, margin} - corner, options);
 }
 
 }  // namespace wormcube::apps

@@ -1,4 +1,4 @@
-// Marks: what a still picture is made of, and how they are written as SVG and as PDF.
+// Marks: what a still picture is made of, and how it is written as SVG.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -28,7 +28,7 @@ inline constexpr Colour middle{"--middle-text", "#1a2029"};
 Colour load(int messages);
 Colour dimension(int d);
 Colour sequence(int level);  ///< 0 .. 5
-/// Of algorithms in plots, with a mark of its own each.
+/// The colours of algorithms in plots.
 Colour line(std::size_t i);
 }  // namespace colours
 
@@ -49,7 +49,7 @@ struct Mark {
   double opacity = 1;
   bool round = false;
   std::string data = {};   ///< attributes of its SVG element: names and numbers alone, or escaped
-  std::string title = {};  ///< what a path tells who points at it
+  std::string title = {};  ///< the tool tip of a path
 };
 using Marks = std::vector<Mark>;
 
@@ -62,9 +62,7 @@ Mark text_mark(Point at, std::string text, double font, Colour fill, int anchor 
 
 /// The same elsewhere, and at another scale.
 Marks moved(Marks marks, Point to, double scale);
-/// About as wide as it is drawn, in Helvetica.
-double text_width(std::string_view text, double font, bool bold);
-/// The room that it needs in the widest of the fonts that an SVG picture may find.
+/// The room that a text needs in any of the fonts that an SVG picture may find.
 double text_room(std::string_view text, double font, bool bold);
 /// Words into lines of a width; words longer than that are parted.
 std::vector<std::string> wrapped(std::string_view text, double font, double width);
@@ -76,12 +74,7 @@ struct SvgOptions {
   bool ground = true;  ///< a white rectangle behind all
 };
 std::string svg_text(const Marks& marks, Point corner, Point size, const SvgOptions& options);
-
-/// Pages of marks, in points.
-struct Page {
-  Marks marks;
-  Point size;
-};
-std::string pdf_text(const std::vector<Page>& pages, std::string_view title);
+/// As a figure for print: cropped to its marks.
+std::string cropped_svg(const Marks& marks, const SvgOptions& options);
 
 }  // namespace wormcube::apps

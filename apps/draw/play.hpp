@@ -1,5 +1,5 @@
-// What a player needs of one algorithm: its messages with their ways, and which blocks each node holds
-// after each step, read from the payloads of a proof.
+// What a player shows of one algorithm: its messages with their ways, and the blocks that each node
+// holds after each step.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -24,7 +24,7 @@ struct PlayMessages {
 };
 PlayMessages pack_messages(const Schedule& schedule, const Routing& routing, const Layout& layout);
 
-/// What groups of nodes that follow each other send each other, over all steps.
+/// What groups of consecutive nodes send each other, over all steps.
 struct GroupTraffic {
   Rank per = 1;                                ///< nodes of a group; the last one may have fewer
   Rank groups = 0;                             ///< up to 64
@@ -32,8 +32,8 @@ struct GroupTraffic {
 };
 GroupTraffic group_traffic(const Schedule& schedule);
 
-/// Of each node: bytes that it rearranges and combines before each step and after the last one, in
-/// pairs. Nothing if nobody does, or of more than so many numbers.
+/// The bytes that each node rearranges and combines before each step and after the last one, in
+/// pairs. Empty if there are none, or more than most_works numbers.
 inline constexpr std::size_t most_works = 4'000'000;
 Packed pack_works(const Schedule& schedule);
 
@@ -43,7 +43,7 @@ inline constexpr Rank most_holders = 256;
 /// Which blocks move.
 struct PlayBlocks {
   /// "moves": the sender gives a block away. "copies": it keeps it. "intervals": partial results,
-  /// of reductions. Empty: not told, for the reason.
+  /// of reductions. Empty: unknown, for the reason.
   std::string kind, reason;
   bool direct = false;  ///< each message carries the block from its sender to its receiver
   Rank parts = 1;       ///< of a block, each with a number of its own
@@ -54,12 +54,12 @@ struct PlayBlocks {
   /// node d, and of copies if none is empty.
   std::vector<Rank> destinations;
   Packed runs;
-  /// On up to most_holders nodes, before each step and after the last one: what each node has of its
-  /// result, 0 to 1; -1 where nothing is for it. Empty: not told.
+  /// On up to most_holders nodes, before each step and after the last one: the share of its result
+  /// that each node has, 0 to 1; -1 where nothing is for it. Empty: unknown.
   std::vector<std::vector<double>> held;
 };
-/// Runs the proof once more. What it finds of reductions are the ranks whose operands a node's
-/// partial results cover.
+/// Runs the proof once more and reads which blocks its payloads carry. For reductions it finds the
+/// ranks whose operands a node's partial results cover.
 PlayBlocks follow_blocks(const Collective& collective, const Schedule& schedule, std::uint64_t seed,
                          bool in_place);
 

@@ -30,8 +30,8 @@ struct LinePlot {
   bool model_marks = false;           ///< points of the model have marks of their own, hollow
   std::vector<PlotPoint> limit = {};  ///< a grey line: what copying alone takes
   std::string limit_name = {};
-  /// Of the second panel: how many times a series' value is that of the one of this name, or the
-  /// share of the limit; empty: no panel.
+  /// The second panel shows each series as a multiple of the one of this name, or as a share of the
+  /// limit; empty: no panel.
   std::string ratio_to = {};
 };
 /// Values of networks that have no common measure: a row each, a mark for each series.

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <iterator>
 #include <map>
 #include <set>
 
@@ -43,8 +44,8 @@ double lane_length(const Lane& lane) {
   return length;
 }
 
-/// Near the middle of a lane, before it: the discs of both ways of a cable lie apart. Of a lane with
-/// a gap, on its first stub.
+/// Near the middle of a lane, before it, so that the discs of a cable's two lanes lie apart. A lane
+/// with a gap has it on its first stub.
 Point lane_middle(const Lane& lane) {
   double left = lane_length(lane) * (lane.gap > 0 ? 0.25 : 0.4);
   for (std::size_t i = 0; i + 1 < lane.points.size(); ++i) {
@@ -379,8 +380,7 @@ double draw_picture(const Still& still, Point at, double width, double most_heig
   }
   const double scale = std::min({width / still.size.x, most_height / still.size.y, 1.25});
   const Point to = at + Point{(width - scale * still.size.x) / 2, y + 7} - scale * still.corner;
-  const Marks picture = moved(still.marks, to, scale);
-  marks.insert(marks.end(), picture.begin(), picture.end());
+  std::ranges::move(moved(still.marks, to, scale), std::back_inserter(marks));
   return picture_height(still, width, most_height);
 }
 
@@ -409,44 +409,7 @@ std::string sheet_svg(const Sheet& sheet) {
     y += height;
   }
   draw_foot(sheet, y, width, marks);
-  const double lines = static_cast<double>(wrapped(sheet.foot, 10.5, width).size());
-  return svg_text(marks, {0, 0}, {width + 2 * sheet_margin, y + 15 * lines + sheet_margin},
-                  {.title = sheet.title});
-}
-
-std::string sheet_pdf(const Sheet& sheet) {
-  constexpr Point a4{595, 842};
-  const double width = 2 * 340 + sheet_gap, scale = a4.x / (width + 2 * sheet_margin);
-  const double bottom = a4.y / scale - sheet_margin;
-  const bool alone = sheet.pictures.size() == 1;
-  std::vector<Marks> pages(1);
-  double y = draw_head(sheet, width, pages.back());
-  for (std::size_t i = 0; i < sheet.pictures.size(); i += 2) {
-    const std::size_t end = std::min(i + 2, sheet.pictures.size());
-    const double column = alone ? width : 340;
-    double height = 0;
-    for (std::size_t k = i; k < end; ++k) {
-      height = std::max(height, picture_height(sheet.pictures[k], column, 900));
-    }
-    const double below =
-        end == sheet.pictures.size()
-            ? 15 * static_cast<double>(wrapped(sheet.foot, 10.5, width).size()) - 12
-            : -18;  // a row ends with room for the next one
-    if (y + height + below > bottom && y > sheet_margin + 1) {
-      pages.emplace_back();
-      y = sheet_margin;
-    }
-    for (std::size_t k = i; k < end; ++k) {
-      const double x = sheet_margin + static_cast<double>(k - i) * (340 + sheet_gap);
-      draw_picture(sheet.pictures[k], {x, y}, column, std::min(900.0, bottom - y - 80),
-                   pages.back());
-    }
-    y += height;
-  }
-  draw_foot(sheet, y, width, pages.back());
-  std::vector<Page> sized;
-  for (Marks& marks : pages) sized.push_back({moved(std::move(marks), {}, scale), a4});
-  return pdf_text(sized, sheet.title);
+  return cropped_svg(marks, {.title = sheet.title});
 }
 
 }  // namespace wormcube::apps

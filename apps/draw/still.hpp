@@ -14,8 +14,9 @@ namespace wormcube::apps {
 /// The network with the worms of a step, all paths whole; links that several share as bands with
 /// their load.
 /// \param most_bytes  of the run's messages: the widest worm
-/// \param titles      worms and bands say what they are to who points at them
-/// \param held        of each node: what it has of its result when the step begins, as a bar; nullptr: not shown
+/// \param titles      worms and bands have tool tips
+/// \param held        the share of its result that each node has when the step begins, shown as a
+///                    bar; nullptr: no bars
 Marks step_marks(const Layout& layout, const Routing& routing, const DrawnStep& step,
                  Bytes most_bytes, bool titles = false, const std::vector<double>* held = nullptr);
 /// The network alone.
@@ -42,8 +43,7 @@ struct Sheet {
   std::vector<TableRow> figures;  ///< the first: the heads
   std::vector<Still> pictures;
 };
+/// Cropped.
 std::string sheet_svg(const Sheet& sheet);
-/// A4 pages.
-std::string sheet_pdf(const Sheet& sheet);
 
 }  // namespace wormcube::apps

@@ -7,11 +7,13 @@
 #include <filesystem>
 #include <fstream>
 #include <string>
+#include <vector>
 
 #include <catch2/catch.hpp>
 
 using namespace wormcube::test;
 using Catch::Matchers::Contains;
+using Catch::Matchers::EndsWith;
 using Catch::Matchers::StartsWith;
 
 namespace {
@@ -168,7 +170,7 @@ TEST_CASE("draw refuses what is too large, with both numbers", "[cli][draw]") {
              "--clock replay shows worms");
   is_refused("draw alltoall --on ring:4 --html - --svg -",
              "only one of --html, --svg, --pdf and --thumbnail");
-  is_refused("run shift --on ring:4 --plot times.png", "end it with .html or .svg");
+  is_refused("run shift --on ring:4 --plot times.gif", "end it with .html, .svg, .pdf or .png");
   is_refused("run shift --on ring:4 --plot /nonexistent/x.svg", "/nonexistent/x.svg");
 }
 
@@ -177,7 +179,49 @@ TEST_CASE("pictures of networks are pictures", "[cli][draw]") {
   const Output way = run_wormcube("topology torus:4x4 --route 0,5 --svg - --layout folded");
   CHECK_THAT(way.out, StartsWith("<svg") && Contains("data-from=\"0\" data-to=\"5\""));
   CHECK_THAT(run_wormcube("topology ring:5 --thumbnail -").out, !Contains("<text"));
-  CHECK_THAT(run_wormcube("draw broadcast --on mesh:2x2 --pdf -").out, StartsWith("%PDF-1.4"));
+}
+
+TEST_CASE("a file's name makes a picture SVG, PDF or PNG", "[cli][draw]") {
+  CHECK_THAT(run_wormcube("draw broadcast --on mesh:2x2 --pdf -").out, StartsWith("%PDF-1."));
+  const TemporaryFile file(".json"), svg(".svg"), pdf(".pdf"), png(".png");
+  REQUIRE(run_wormcube("list alltoall --on torus:4x4 --bytes 8..64 --json " + file.path()).exit ==
+          0);
+  const std::vector<std::string> commands{"draw broadcast --on mesh:2x2 --quiet", "topology ring:5",
+                                          "show shift --on ring:4 --step 0",
+                                          "reproduce wang-tseng --sizes 3", "plot " + file.path()};
+  for (const std::string& command : commands) {
+    CAPTURE(command);
+    CHECK(run_wormcube(command + " --svg " + svg.path()).exit == 0);
+    CHECK_THAT(svg.text(), StartsWith("<svg"));
+    CHECK(run_wormcube(command + " --svg " + pdf.path()).exit == 0);
+    CHECK_THAT(pdf.text(), StartsWith("%PDF-1.") && EndsWith("%%EOF\n"));
+    CHECK(run_wormcube(command + " --svg " + png.path()).exit == 0);
+    CHECK_THAT(png.text(), StartsWith("\x89PNG"));
+  }
+  CHECK(run_wormcube("run shift --on ring:4 --iterations 2 --quiet --plot " + pdf.path()).exit ==
+        0);
+  CHECK_THAT(pdf.text(), StartsWith("%PDF-1."));
+}
+
+TEST_CASE("without rsvg-convert PDF and PNG are refused at once, and the package is named",
+          "[cli][draw]") {
+  const std::string empty = "PATH=/nonexistent";
+  const TemporaryFile pdf(".pdf"), svg(".svg");
+  for (const std::string command : {"draw alltoall --on torus:64x64", "topology torus:64x64",
+                                    "show alltoall --on torus:64x64 --step 0",
+                                    "reproduce wang-tseng", "plot /nonexistent.json"}) {
+    CAPTURE(command);
+    const Output refused = run_wormcube(command + " --svg " + pdf.path(), empty);
+    CHECK(refused.exit == 2);
+    CHECK_THAT(refused.err, Contains("PDF needs rsvg-convert (Debian: apt-get install "
+                                     "librsvg2-bin); SVG needs nothing"));
+  }
+  const Output run = run_wormcube("run alltoall --on torus:64x64 --plot x.png", empty);
+  const Output drawn =
+      run_wormcube("draw broadcast --on ring:4 --quiet --svg " + svg.path(), empty);
+  CHECK(run.exit == 2);
+  CHECK_THAT(run.err, Contains("PNG needs rsvg-convert"));
+  CHECK(drawn.exit == 0);
 }
 
 TEST_CASE("a player by replay has the replay's time", "[cli][draw]") {

@@ -15,6 +15,7 @@
 #include "wormcube/apps/cli/output/table.hpp"
 #include "wormcube/apps/draw/layout.hpp"
 #include "wormcube/apps/draw/page.hpp"
+#include "wormcube/apps/draw/picture.hpp"
 #include "wormcube/apps/draw/play.hpp"
 #include "wormcube/apps/draw/still.hpp"
 #include "wormcube/apps/draw/times.hpp"
@@ -53,13 +54,16 @@ using apps::pack_times;
 using apps::pack_works;
 using apps::Packed;
 using apps::Packer;
+using apps::picture;
+using apps::picture_format;
+using apps::PictureFormat;
 using apps::PlayBlocks;
 using apps::player_page;
 using apps::PlayMessages;
 using apps::PlayTimes;
 using apps::Point;
+using apps::require_picture_format;
 using apps::Sheet;
-using apps::sheet_pdf;
 using apps::sheet_svg;
 using apps::step_marks;
 using apps::Still;
@@ -506,6 +510,8 @@ ExitCode draw(Context& context, const DrawCommand& given) {
         "others a file");
   }
   for (const std::string* file : files) require_writable(*file);
+  require_picture_format(picture_format(options.svg));
+  if (!options.pdf.empty()) require_picture_format(PictureFormat::pdf);
   const bool still = !options.svg.empty() || !options.pdf.empty() || !options.thumbnail.empty();
   if (still && !options.what.algorithm.single()) {
     throw UsageError(
@@ -539,8 +545,10 @@ ExitCode draw(Context& context, const DrawCommand& given) {
     if (still || fallback.empty()) {
       const Sheet sheet = sheet_of(context, result, layout, routing, options, block_bytes);
       fallback = without_script(sheet);
-      if (!options.svg.empty()) write_text(context, options.svg, sheet_svg(sheet));
-      if (!options.pdf.empty()) write_text(context, options.pdf, sheet_pdf(sheet));
+      const std::string svg = still ? sheet_svg(sheet) : "";
+      if (!options.svg.empty())
+        write_text(context, options.svg, picture(svg, picture_format(options.svg)));
+      if (!options.pdf.empty()) write_text(context, options.pdf, picture(svg, PictureFormat::pdf));
       if (!options.thumbnail.empty())
         write_text(context, options.thumbnail, thumbnail_of(result, layout, routing, sheet.title));
     }
@@ -626,11 +634,14 @@ Action add_draw(CLI::App& program) {
       ->type_name("N[K|M|G]")
       ->capture_default_str()
       ->group("Output");
-  app.add_option("--svg", options->svg, "Write all steps (--step: one) as one picture, for print")
+  app.add_option("--svg", options->svg,
+                 "Write all steps (--step: one) as one picture, for print: SVG, or PDF or PNG if "
+                 "FILE ends so")
       ->type_name("FILE|-")
       ->check(file_name())
       ->group("Output");
-  app.add_option("--pdf", options->pdf, "The same as pages of A4")
+  app.add_option("--pdf", options->pdf,
+                 "The same as PDF, made by rsvg-convert (Debian: librsvg2-bin)")
       ->type_name("FILE|-")
       ->check(file_name())
       ->group("Output");

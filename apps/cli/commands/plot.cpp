@@ -3,6 +3,7 @@
 #include "wormcube/apps/cli/commands/commands.hpp"
 #include "wormcube/apps/cli/commands/plots.hpp"
 #include "wormcube/apps/cli/output/files.hpp"
+#include "wormcube/apps/draw/picture.hpp"
 #include "wormcube/runtime/base/error.hpp"
 
 #include <memory>
@@ -34,8 +35,10 @@ Action add_plot(CLI::App& program) {
       ->type_name("FILE|-")
       ->check(file_name())
       ->group("Output");
-  app.add_option("--svg", options->plot.svg,
-                 "Write the plots as pictures: FILE.svg, FILE-2.svg, ..")
+  app.add_option(
+         "--svg", options->plot.svg,
+         "Write the plots as pictures, FILE.svg, FILE-2.svg, ..: SVG, or PDF or PNG if FILE "
+         "ends so")
       ->type_name("FILE|-")
       ->check(file_name())
       ->group("Output");
@@ -71,6 +74,7 @@ Action add_plot(CLI::App& program) {
     }
     require_writable(options->plot.html);
     require_writable(options->plot.svg);
+    apps::require_picture_format(apps::picture_format(options->plot.svg));
     std::vector<PlotFile> files;
     for (const std::string& file : options->files) files.push_back(read_plot_file(file));
     write_plots(context, files, options->plot);

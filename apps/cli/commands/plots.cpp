@@ -5,6 +5,7 @@
 #include "wormcube/apps/cli/output/files.hpp"
 #include "wormcube/apps/cli/output/table.hpp"
 #include "wormcube/apps/draw/page.hpp"
+#include "wormcube/apps/draw/picture.hpp"
 #include "wormcube/apps/draw/plot.hpp"
 #include "wormcube/runtime/base/error.hpp"
 
@@ -388,8 +389,8 @@ void write_plots(const Context& context, const std::vector<PlotFile>& files,
   if (!options.html.empty())
     write_text(context, options.html, plot_page(plots.front().title, {}, page_of(plots)));
   if (options.svg.empty()) return;
-  if (plots.size() == 1 || options.svg == "-")
-    return write_text(context, options.svg, plots.front().light);
+  const PictureFormat format = picture_format(options.svg);
+  if (options.svg == "-") return write_text(context, options.svg, plots.front().light);
   // Several: FILE.svg, FILE-2.svg, ..
   const std::size_t dot = options.svg.find_last_of('.');
   const std::size_t end = dot == std::string::npos ? options.svg.size() : dot;
@@ -398,7 +399,7 @@ void write_plots(const Context& context, const std::vector<PlotFile>& files,
         context,
         i == 0 ? options.svg
                : fmt::format("{}-{}{}", options.svg.substr(0, end), i + 1, options.svg.substr(end)),
-        plots[i].light);
+        picture(plots[i].light, format));
   }
 }
 

@@ -14,6 +14,7 @@
 #include "wormcube/apps/cli/output/progress.hpp"
 #include "wormcube/apps/cli/output/results.hpp"
 #include "wormcube/apps/cli/output/table.hpp"
+#include "wormcube/apps/draw/picture.hpp"
 #include "wormcube/apps/reproduce/paper.hpp"
 #include "wormcube/apps/reproduce/wang_tseng.hpp"
 #include "wormcube/runtime/base/error.hpp"
@@ -142,6 +143,8 @@ ExitCode reproduce_figure(Context& context, const ReproduceCommand& options) {
   if (std::ranges::any_of(options.sizes, [](int n) { return n < 2; }))
     throw UsageError("reproduce wang-tseng: a side of 1; need 2 or more");
   require_writable(options.svg);
+  const PictureFormat format = picture_format(options.svg);
+  require_picture_format(format);
   const std::vector<Rank> sides = options.sizes.empty() ? broadcast_figure_sides() : options.sizes;
   print_setting(output, "paper",
                 "Wang, Tseng, Algebraic Foundations and Broadcasting Algorithms for "
@@ -177,7 +180,9 @@ ExitCode reproduce_figure(Context& context, const ReproduceCommand& options) {
                  : "NO");
   results.keep_whole(figure_json(figure, figure.failures.empty()));
   results.finish(true);
-  if (!options.svg.empty()) write_text(context, options.svg, plot_svg(plot_of(figure), false));
+  if (!options.svg.empty()) {
+    write_text(context, options.svg, picture(plot_svg(plot_of(figure), false), format));
+  }
   return figure.failures.empty() ? passed : failed;
 }
 
@@ -282,7 +287,8 @@ Action add_reproduce(CLI::App& program) {
           ->type_name("NODES")
           ->check(at_least(0))
           ->capture_default_str();
-  app.add_option("--svg", options->svg, "wang-tseng: draw the figure into this file")
+  app.add_option("--svg", options->svg,
+                 "wang-tseng: draw the figure into this file: SVG, or PDF or PNG if FILE ends so")
       ->type_name("FILE")
       ->check(file_name());
   add_record_pieces_option(app, options->check.record_pieces);

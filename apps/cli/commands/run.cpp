@@ -19,11 +19,14 @@
 #include "wormcube/apps/cli/options/numbers.hpp"
 #include "wormcube/apps/cli/options/trace.hpp"
 #include "wormcube/apps/common/run_trace.hpp"
+#include "wormcube/apps/draw/picture.hpp"
 #include "wormcube/collectives/harness/contract.hpp"
 #include "wormcube/runtime/base/error.hpp"
 #include "wormcube/runtime/base/host/cores.hpp"
 #include "wormcube/runtime/topology/routing.hpp"
 
+#include <algorithm>
+#include <array>
 #include <cmath>
 #include <exception>
 #include <map>
@@ -313,12 +316,16 @@ ExitCode run(Context& context, const RunCommand& given) {
   context.in_first_process([&] {
     options.output.validate();
     options.trace.validate();
-    if (!options.plot.empty() && !options.plot.ends_with(".html") &&
-        !options.plot.ends_with(".svg")) {
+    constexpr std::array<std::string_view, 4> ends{".html", ".svg", ".pdf", ".png"};
+    if (!options.plot.empty() && std::ranges::none_of(ends, [&](std::string_view end) {
+          return options.plot.ends_with(end);
+        })) {
       throw UsageError(fmt::format(
-          "--plot '{}': its name says the format; end it with .html or .svg", options.plot));
+          "--plot '{}': its name says the format; end it with .html, .svg, .pdf or .png",
+          options.plot));
     }
     require_writable(options.plot);
+    apps::require_picture_format(apps::picture_format(options.plot));
   });
   const Operation operation = parse_operation(options.what.operation);
   options.run.model = options.choice.cost_model(options.run.model);
@@ -407,8 +414,8 @@ ExitCode run(Context& context, const RunCommand& given) {
     }
     for (Json& row : rows) row["made"] = provenance_json(context);
     PlotOptions plot;
-    (options.plot.ends_with(".svg") ? plot.svg : plot.html) = options.plot;
-    write_plots(context, {plot_file_of(std::move(rows), "the run")}, plot);
+    (options.plot.ends_with(".html") ? plot.html : plot.svg) = options.plot;
+    write_plots({plot_file_of(std::move(rows), "the run")}, plot);
   }
   return worst;
 }
@@ -458,7 +465,7 @@ Action add_run(CLI::App& program) {
       ->group("Output");
   app.add_option("--plot", options->plot,
                  "Also plot the results, as `wormcube plot` does of their JSON")
-      ->type_name("FILE.html|.svg")
+      ->type_name("FILE.html|.svg|.pdf|.png")
       ->check(file_name())
       ->group("Output");
   add_trace_options(app, options->trace,

@@ -12,6 +12,12 @@
 #include "wormcube/apps/cli/options/networks.hpp"
 #include "wormcube/apps/cli/options/numbers.hpp"
 #include "wormcube/apps/cli/options/schedules.hpp"
+#include "wormcube/apps/cli/output/files.hpp"
+#include "wormcube/apps/cli/output/json.hpp"
+#include "wormcube/apps/cli/output/print.hpp"
+#include "wormcube/apps/cli/output/results.hpp"
+#include "wormcube/apps/cli/output/table.hpp"
+#include "wormcube/apps/draw/picture.hpp"
 #include "wormcube/apps/draw/still.hpp"
 #include "wormcube/collectives/harness/contract.hpp"
 #include "wormcube/collectives/harness/memory.hpp"
@@ -66,6 +72,7 @@ OutputOptions validated(const ShowCommand& options) {
         "the others a file");
   }
   for (const std::string* file : files) require_writable(*file);
+  apps::require_picture_format(apps::picture_format(options.svg));
   // A picture on standard output takes the place of the tables, as JSON does.
   for (const std::string* file : {&options.dot, &options.svg, &options.schedule}) {
     if (*file == "-") output.quiet = true;
@@ -128,8 +135,8 @@ std::string step_svg(const DrawnStep& step, const Routing& routing) {
   const apps::Layout layout = apps::layout(routing);
   Bytes most = 1;
   for (const DrawnMessage& message : step.messages) most = std::max(most, message.bytes);
-  return apps::svg_text(
-      apps::step_marks(layout, routing, step, most, true), layout.corner, layout.size,
+  return apps::cropped_svg(
+      apps::step_marks(layout, routing, step, most, true),
       {.title = fmt::format("{}, step {}{}{}", routing.topology().name(), step.step,
                             step.phase.empty() ? "" : ": ", step.phase)});
 }
@@ -212,7 +219,10 @@ ExitCode show_steps(const Context& context, const ShowCommand& options, const Ou
     if (!output.csv.empty())
       csv += step_csv(shown, routing, {.block_bytes = block_bytes, .heads = csv.empty()});
     write_text(context, options.dot, options.dot.empty() ? "" : step_dot(shown, routing));
-    write_text(context, options.svg, options.svg.empty() ? "" : step_svg(shown, routing));
+    if (!options.svg.empty()) {
+      write_text(context, options.svg,
+                 apps::picture(step_svg(shown, routing), apps::picture_format(options.svg)));
+    }
   }
   write_text(context, output.csv, csv);
   OutputOptions json_only = output;
@@ -366,7 +376,8 @@ Action add_show(CLI::App& program) {
   add_cost_options(app, options->model);
   add_output_options(app, options->output);
   add_file_option(app, "--dot", options->dot, "Write one step as a graph for Graphviz");
-  add_file_option(app, "--svg", options->svg, "Write one step as a picture");
+  add_file_option(app, "--svg", options->svg,
+                  "Write one step as a picture: SVG, or PDF or PNG if FILE ends so");
   add_file_option(app, "--schedule", options->schedule,
                   "Write the whole schedule in its text form, which can be read again");
   app.footer(

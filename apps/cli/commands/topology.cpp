@@ -11,6 +11,7 @@
 #include "wormcube/apps/cli/output/progress.hpp"
 #include "wormcube/apps/cli/output/results.hpp"
 #include "wormcube/apps/cli/output/table.hpp"
+#include "wormcube/apps/draw/picture.hpp"
 #include "wormcube/apps/draw/still.hpp"
 #include "wormcube/runtime/base/error.hpp"
 #include "wormcube/runtime/base/host/memory.hpp"
@@ -342,11 +343,13 @@ std::string network_svg(const Topology& topology, const Routing& routing,
     std::ranges::sort(step.links, {}, &apps::LinkLoad::link);
     step.messages.push_back(std::move(message));
   }
+  const apps::Marks marks = options.route.empty()
+                                ? apps::network_marks(layout)
+                                : apps::step_marks(layout, routing, step, 1, !small);
+  if (!small) return apps::cropped_svg(marks, {.title = topology.describe()});
   return apps::svg_text(
-      options.route.empty() ? apps::network_marks(layout)
-                            : apps::step_marks(layout, routing, step, 1, !small),
-      layout.corner, layout.size,
-      {.title = topology.describe(), .themed = small, .texts = !small, .ground = !small});
+      marks, layout.corner, layout.size,
+      {.title = topology.describe(), .themed = true, .texts = false, .ground = false});
 }
 
 ExitCode show(const Context& context, const TopologyCommand& options) {
@@ -359,6 +362,7 @@ ExitCode show(const Context& context, const TopologyCommand& options) {
         "others a file");
   }
   require_writable(options.svg);
+  apps::require_picture_format(apps::picture_format(options.svg));
   require_writable(options.thumbnail);
   const Topology topology = parse_topology(options.topology);
   if (options.node >= 0) require_node(topology, options.node);
@@ -368,8 +372,9 @@ ExitCode show(const Context& context, const TopologyCommand& options) {
     apps::require_drawable(topology);
     for (const std::string* file : {&options.svg, &options.thumbnail}) {
       if (file->empty()) continue;
-      write_text(context, *file,
-                 network_svg(topology, routing, options, file == &options.thumbnail));
+      const bool small = file == &options.thumbnail;
+      const std::string svg = network_svg(topology, routing, options, small);
+      write_text(context, *file, small ? svg : apps::picture(svg, apps::picture_format(*file)));
       if (*file == "-") return passed;
     }
   }
@@ -451,8 +456,10 @@ Action add_topology(CLI::App& program) {
       ->expected(2);
   add_virtual_channels_option(app, options->virtual_channels);
   add_output_options(app, options->output, false, false);
-  app.add_option("--svg", options->svg,
-                 "Draw the network, with --route the way of the message; `-`: that alone")
+  app.add_option(
+         "--svg", options->svg,
+         "Draw the network, with --route the way of the message: SVG, or PDF or PNG if FILE "
+         "ends so; `-`: that alone")
       ->type_name("FILE|-")
       ->check(file_name())
       ->group("Output");

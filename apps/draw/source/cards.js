@@ -1,6 +1,6 @@
 // The cards beside the picture: figures, blocks, what is selected.
 // SPDX-License-Identifier: Apache-2.0
-import { bytes, figure, h, plural, time } from "./dom.js";
+import {bytes, figure, h, plural, time} from "./dom.js";
 
 const near = (a, b) => Math.abs(a - b) <= 5e-4 * Math.max(1, Math.abs(b));
 
@@ -9,12 +9,26 @@ export function figureRows(check, replay = null) {
   const bound = check.lower_bound ?? {}, formula = check.predicted ?? {};
   const rows = [
     ["start-ups", check.startups, formula.startups, bound.startups, formula.startups_reason],
-    ["transmission, blocks", check.transmission_blocks, formula.transmission_blocks, bound.transmission_blocks, formula.transmission_blocks_reason],
-    ["rearranged, blocks", check.rearranged_blocks, formula.rearranged_blocks, null, formula.rearranged_blocks_reason],
+    [
+      "transmission, blocks", check.transmission_blocks, formula.transmission_blocks,
+      bound.transmission_blocks, formula.transmission_blocks_reason
+    ],
+    [
+      "rearranged, blocks", check.rearranged_blocks, formula.rearranged_blocks, null,
+      formula.rearranged_blocks_reason
+    ],
   ];
-  if (check.combined_blocks > 0) rows.push(["combined, blocks", check.combined_blocks, formula.combined_blocks, null, formula.combined_blocks_reason]);
-  rows.push(["highest link load", check.link_load_max, formula.link_load, 1, formula.link_load_reason]);
-  rows.push(["model time, µs", check.time_lockstep_us.total, check.model_time_us, null, check.model_time_us_reason]);
+  if (check.combined_blocks > 0)
+    rows.push([
+      "combined, blocks", check.combined_blocks, formula.combined_blocks, null,
+      formula.combined_blocks_reason
+    ]);
+  rows.push(
+      ["highest link load", check.link_load_max, formula.link_load, 1, formula.link_load_reason]);
+  rows.push([
+    "model time, µs", check.time_lockstep_us.total, check.model_time_us, null,
+    check.model_time_us_reason
+  ]);
   if (replay) rows.push(["replayed, µs", replay.time, null, null, "by the times of each message"]);
   return rows;
 }
@@ -29,49 +43,97 @@ export function figuresCard(check, replay = null) {
       ratio = counted <= 1 ? "no contention" : `${figure(counted)} on a link`;
       state = counted <= 1 ? "ok" : "warn";
     }
-    return h("tr", { "data-figure": name },
-      h("th", { scope: "row" }, name), h("td", { class: "counted" }, figure(counted)),
-      h("td", { title: known ? null : reason ?? "the source gives no formula" }, known ? figure(formula) : h("span", { class: "mute" }, "none"), known ? h("span", { class: equal ? "ok" : "warn", "aria-label": equal ? "equal" : "different" }, equal ? " =" : " ≠") : " "),
-      h("td", {}, figure(bound)), h("td", { class: `ratio ${state}` }, ratio));
+    return h(
+        "tr", { "data-figure": name }, h("th", { scope: "row" }, name),
+        h("td", { class: "counted" }, figure(counted)),
+        h("td", { title: known ? null : reason ?? "the source gives no formula" },
+          known ? figure(formula) : h("span", { class: "mute" }, "none"),
+          known ? h("span",
+                    { class: equal ? "ok" : "warn", "aria-label": equal ? "equal" : "different" },
+                    equal ? " =" : " ≠") :
+                  " "),
+        h("td", {}, figure(bound)), h("td", { class: `ratio ${state}` }, ratio));
   });
-  return [h("h2", {}, "Figures"),
-    h("table", { class: "figures" }, h("thead", {}, h("tr", {}, ["", "counted", "formula", "bound", "ratio"].map((text, i) => h("th", { scope: "col" }, i === 0 ? h("span", { class: "hidden" }, "figure") : text)))), h("tbody", {}, body))];
+  return [
+    h("h2", {}, "Figures"),
+    h("table", { class: "figures" },
+      h("thead", {},
+        h("tr", {},
+          ["", "counted", "formula", "bound", "ratio"].map(
+              (text, i) =>
+                  h("th", { scope: "col" },
+                    i === 0 ? h("span", { class: "hidden" }, "figure") : text)))),
+      h("tbody", {}, body))
+  ];
 }
 
 /** Level of a count among at most `most`: 0 none, then by logarithm to 5. */
-const level = (count, most) => (count <= 0 ? 0 : most <= 1 ? 3 : 1 + Math.min(4, Math.round((4 * Math.log(count)) / Math.log(most))));
+const level = (count, most) =>
+    (count <= 0    ? 0 :
+         most <= 1 ? 3 :
+                     1 + Math.min(4, Math.round((4 * Math.log(count)) / Math.log(most))));
 
 /** Of networks too large for worms: what groups of nodes send each other. */
 export class Traffic {
   constructor(play) {
     this.play = play;
-    this.canvas = h("canvas", { class: "matrix", role: "img", "aria-label": "what groups of nodes send each other" });
+    this.canvas =
+        h("canvas",
+          { class: "matrix", role: "img", "aria-label": "what groups of nodes send each other" });
     this.hover = h("p", { class: "caption hover" });
     const { per, rows, most } = play.groups;
-    this.note = h("p", { class: "caption" }, `Row: ${plural(per, "node")} that ${per === 1 ? "sends" : "send"}. Column: ${plural(per, "node")} that ${per === 1 ? "receives" : "receive"}. Stronger: more bytes, over all steps. ${rows} groups in all.`);
-    this.scale = h("div", { class: "scale", "aria-hidden": "true" }, [0, 1, 2, 3, 4, 5].map((i) => h("i", { style: `background:var(--seq-${i})` })), h("span", {}, "0"), h("span", {}, ""), h("span", {}, bytes(most)));
-    this.element = h("section", { class: "card blocks traffic", "aria-label": "Traffic between groups" }, h("div", { class: "head" }, h("h2", {}, "Between groups of nodes")), h("div", { class: "matrix-row" }, this.canvas, h("div", {}, this.note, this.scale, this.hover)), h("p", { class: "caption reason" }, `Blocks are not followed: ${play.blocks.reason}.`));
-    for (const type of ["pointerdown", "pointermove"]) this.canvas.addEventListener(type, (event) => this.point(event));
+    this.note = h(
+        "p", { class: "caption" },
+        `Row: ${plural(per, "node")} that ${per === 1 ? "sends" : "send"}. Column: ${
+            plural(per, "node")} that ${
+            per === 1 ? "receives" :
+                        "receive"}. Stronger: more bytes, over all steps. ${rows} groups in all.`);
+    this.scale =
+        h("div", { class: "scale", "aria-hidden": "true" },
+          [0, 1, 2, 3, 4, 5].map((i) => h("i", { style: `background:var(--seq-${i})` })),
+          h("span", {}, "0"), h("span", {}, ""), h("span", {}, bytes(most)));
+    this.element =
+        h("section", { class: "card blocks traffic", "aria-label": "Traffic between groups" },
+          h("div", { class: "head" }, h("h2", {}, "Between groups of nodes")),
+          h("div", { class: "matrix-row" }, this.canvas,
+            h("div", {}, this.note, this.scale, this.hover)),
+          h("p", { class: "caption reason" }, `Blocks are not followed: ${play.blocks.reason}.`));
+    for (const type of ["pointerdown", "pointermove"])
+      this.canvas.addEventListener(type, (event) => this.point(event));
     this.canvas.addEventListener("pointerleave", () => { this.hover.textContent = ""; });
   }
   draw() {
-    const { rows, bytes: amounts, most } = this.play.groups, cell = Math.max(3, Math.floor((innerHeight >= 1000 ? 256 : 192) / rows)), size = cell * rows, ratio = devicePixelRatio || 1;
+    const { rows, bytes: amounts, most } = this.play.groups,
+                                       cell = Math.max(
+                                           3, Math.floor((innerHeight >= 1000 ? 256 : 192) / rows)),
+                                       size = cell * rows, ratio = devicePixelRatio || 1;
     this.cell = cell;
     this.canvas.width = this.canvas.height = size * ratio;
     this.canvas.style.width = this.canvas.style.height = `${size}px`;
-    const context = this.canvas.getContext("2d"), style = getComputedStyle(document.documentElement);
+    const context = this.canvas.getContext("2d"),
+          style = getComputedStyle(document.documentElement);
     context.setTransform(ratio, 0, 0, ratio, 0, 0);
     amounts.forEach((amount, i) => {
-      context.fillStyle = style.getPropertyValue(`--seq-${amount === 0 ? 0 : Math.max(1, Math.ceil((5 * amount) / most))}`).trim();
+      context.fillStyle =
+          style
+              .getPropertyValue(
+                  `--seq-${amount === 0 ? 0 : Math.max(1, Math.ceil((5 * amount) / most))}`)
+              .trim();
       context.fillRect((i % rows) * cell, Math.floor(i / rows) * cell, cell, cell);
     });
   }
   point(event) {
-    const { rows, per, bytes: amounts, messages } = this.play.groups, { nodes } = this.play.network, box = this.canvas.getBoundingClientRect();
-    const row = Math.floor((event.clientY - box.top) / this.cell), column = Math.floor((event.clientX - box.left) / this.cell);
+    const { rows, per, bytes: amounts, messages } = this.play.groups, { nodes } = this.play.network,
+                                                box = this.canvas.getBoundingClientRect();
+    const row = Math.floor((event.clientY - box.top) / this.cell),
+          column = Math.floor((event.clientX - box.left) / this.cell);
     if (row < 0 || column < 0 || row >= rows || column >= rows) return;
-    const group = (i) => (per === 1 ? `node ${i}` : `nodes ${i * per} .. ${Math.min(nodes, (i + 1) * per) - 1}`), i = row * rows + column;
-    this.hover.textContent = `${group(row)} to ${group(column)}: ${bytes(amounts[i])} in ${plural(messages[i], "message")}`;
+    const group = (i) =>
+              (per === 1 ? `node ${i}` :
+                           `nodes ${i * per} .. ${Math.min(nodes, (i + 1) * per) - 1}`),
+          i = row * rows + column;
+    this.hover.textContent = `${group(row)} to ${group(column)}: ${bytes(amounts[i])} in ${
+        plural(messages[i], "message")}`;
   }
 }
 
@@ -79,7 +141,9 @@ export class Traffic {
 export class Matrix {
   constructor(play, state, choose) {
     this.play = play, this.state = state, this.choose = choose;
-    this.canvas = h("canvas", { class: "matrix", tabindex: 0, role: "img", "aria-label": "which blocks each node has" });
+    this.canvas = h(
+        "canvas",
+        { class: "matrix", tabindex: 0, role: "img", "aria-label": "which blocks each node has" });
     this.note = h("p", { class: "caption" });
     this.progress = h("p", { class: "caption progress" });
     this.scale = h("div", { class: "scale", "aria-hidden": "true" });
@@ -90,17 +154,29 @@ export class Matrix {
     const pairs = moves && blocks.count >= play.network.nodes * 2;
     if (pairs) {
       for (const [value, text] of [["destination", "by destination"], ["origin", "by origin"]]) {
-        this.switch.append(h("button", { type: "button", "aria-pressed": state.blocks === value, "data-blocks": value, onclick: () => { state.set({ blocks: value }); } }, text));
+        this.switch.append(
+            h("button", {
+              type: "button",
+              "aria-pressed": state.blocks === value,
+              "data-blocks": value,
+              onclick: () => { state.set({ blocks: value }); }
+            },
+              text));
       }
     }
-    this.element = h("section", { class: "card blocks", "aria-label": "Blocks" }, h("div", { class: "head" }, h("h2", {}, "Blocks"), pairs ? this.switch : null));
+    this.element =
+        h("section", { class: "card blocks", "aria-label": "Blocks" },
+          h("div", { class: "head" }, h("h2", {}, "Blocks"), pairs ? this.switch : null));
     if (!blocks.kind) {
       this.element.append(h("p", { class: "caption reason" }, blocks.reason));
       return;
     }
-    this.element.append(h("div", { class: "matrix-row" }, this.canvas, h("div", {}, this.note, this.scale, this.progress, this.hover)));
+    this.element.append(
+        h("div", { class: "matrix-row" }, this.canvas,
+          h("div", {}, this.note, this.scale, this.progress, this.hover)));
     this.canvas.addEventListener("click", (event) => this.click(event));
-    for (const type of ["pointerdown", "pointermove"]) this.canvas.addEventListener(type, (event) => this.point(event));
+    for (const type of ["pointerdown", "pointermove"])
+      this.canvas.addEventListener(type, (event) => this.point(event));
     this.canvas.addEventListener("pointerleave", () => { this.hover.textContent = ""; });
     this.columnsOf();
   }
@@ -111,9 +187,11 @@ export class Matrix {
     this.groups = Math.ceil(p / per);
     this.perRow = per;
     if (blocks.kind === "intervals") {
-      this.columns = Math.min(blocks.units, 128), this.perColumn = Math.ceil(blocks.units / this.columns);
+      this.columns = Math.min(blocks.units, 128),
+      this.perColumn = Math.ceil(blocks.units / this.columns);
     } else if (blocks.kind === "copies") {
-      this.columns = Math.min(blocks.units, Math.max(this.groups, Math.min(128, blocks.units))), this.perColumn = Math.ceil(blocks.units / this.columns);
+      this.columns = Math.min(blocks.units, Math.max(this.groups, Math.min(128, blocks.units))),
+      this.perColumn = Math.ceil(blocks.units / this.columns);
       this.columns = Math.ceil(blocks.units / this.perColumn);
     } else {
       this.columns = this.groups, this.perColumn = per;
@@ -121,14 +199,20 @@ export class Matrix {
   }
   columnOf(block) {
     const { blocks } = this.play;
-    const by = this.state.blocks === "origin" || blocks.count <= this.play.network.nodes ? (blocks.count <= this.play.network.nodes && blocks.destinations === undefined ? block % this.play.network.nodes : this.state.blocks === "origin" ? blocks.origin[block] : blocks.destination[block]) : blocks.destination[block];
+    const by = this.state.blocks === "origin" || blocks.count <= this.play.network.nodes ?
+        (blocks.count <= this.play.network.nodes && blocks.destinations === undefined ?
+             block % this.play.network.nodes :
+             this.state.blocks === "origin" ? blocks.origin[block] :
+                                              blocks.destination[block]) :
+        blocks.destination[block];
     return Math.floor(by / this.perColumn);
   }
   /** The column of every block, for the choice of columns that holds. */
   columnsOfBlocks() {
     if (this.columnsBy !== this.state.blocks) {
       this.columnsBy = this.state.blocks;
-      this.columnTable = Uint16Array.from({ length: this.play.blocks.count }, (_, block) => this.columnOf(block));
+      this.columnTable =
+          Uint16Array.from({ length: this.play.blocks.count }, (_, block) => this.columnOf(block));
     }
     return this.columnTable;
   }
@@ -137,9 +221,13 @@ export class Matrix {
     const { blocks, network } = this.play;
     if (!blocks.kind) return;
     this.moment = moment;
-    for (const button of this.switch.children) button.setAttribute("aria-pressed", button.dataset.blocks === this.state.blocks);
+    for (const button of this.switch.children)
+      button.setAttribute("aria-pressed", button.dataset.blocks === this.state.blocks);
     const room = innerHeight >= 1000 ? 256 : 192;
-    const rows = this.groups, cell = Math.max(3, Math.floor(room / rows)), wide = blocks.kind === "intervals" && this.columns <= 2 ? Math.floor(room / this.columns) : Math.max(3, Math.floor(room / this.columns));
+    const rows = this.groups, cell = Math.max(3, Math.floor(room / rows)),
+          wide = blocks.kind === "intervals" && this.columns <= 2 ?
+        Math.floor(room / this.columns) :
+        Math.max(3, Math.floor(room / this.columns));
     const width = wide * this.columns, height = cell * rows, ratio = devicePixelRatio || 1;
     this.cell = { wide, cell };
     const { canvas } = this;
@@ -154,28 +242,39 @@ export class Matrix {
     const selectedNode = this.state.select?.kind === "node" ? this.state.select.node : -1;
     this.values = null;
     if (blocks.kind === "moves") {
-      const counts = new Int32Array(rows * this.columns), places = blocks.placesAt(moment), columns = this.columnsOfBlocks(), { parts, destination, units } = blocks;
+      const counts = new Int32Array(rows * this.columns), places = blocks.placesAt(moment),
+            columns = this.columnsOfBlocks(), { parts, destination, units } = blocks;
       for (let unit = 0; unit < units; ++unit) {
         const block = parts === 1 ? unit : Math.floor(unit / parts);
-        if (destination[block] >= 0) ++counts[Math.floor(places[unit] / this.perRow) * this.columns + columns[block]];
+        if (destination[block] >= 0)
+          ++counts[Math.floor(places[unit] / this.perRow) * this.columns + columns[block]];
       }
-      const most = Math.max(1, blocks.parts * this.perColumn * Math.max(1, Math.round(blocks.count / network.nodes)));
+      const most = Math.max(
+          1, blocks.parts * this.perColumn * Math.max(1, Math.round(blocks.count / network.nodes)));
       this.values = counts;
       counts.forEach((count, i) => {
         if (count === 0) return;
         context.fillStyle = seq[level(count, most)];
-        context.fillRect((i % this.columns) * wide, Math.floor(i / this.columns) * cell, wide, cell);
+        context.fillRect(
+            (i % this.columns) * wide, Math.floor(i / this.columns) * cell, wide, cell);
       });
-      const by = blocks.count <= network.nodes ? "the node that the block is for" : this.state.blocks === "origin" ? "the node that the blocks are from" : "the node that the blocks are for";
-      this.note.textContent = `Row: ${this.perRow > 1 ? `${this.perRow} nodes, as there are more than 128` : "node"}. Column: ${this.perColumn > 1 ? `${this.perColumn} nodes; ` : ""}${by}. Stronger: more blocks.`;
-      this.scale.replaceChildren(...seq.map((c) => h("i", { style: `background:${c}` })), h("span", {}, "0"), h("span", {}, "1"), h("span", {}, figure(most)));
+      const by = blocks.count <= network.nodes ? "the node that the block is for" :
+          this.state.blocks === "origin"       ? "the node that the blocks are from" :
+                                                 "the node that the blocks are for";
+      this.note.textContent = `Row: ${
+          this.perRow > 1 ? `${this.perRow} nodes, as there are more than 128` : "node"}. Column: ${
+          this.perColumn > 1 ? `${this.perColumn} nodes; ` : ""}${by}. Stronger: more blocks.`;
+      this.scale.replaceChildren(
+          ...seq.map((c) => h("i", { style: `background:${c}` })), h("span", {}, "0"),
+          h("span", {}, "1"), h("span", {}, figure(most)));
     } else if (blocks.kind === "copies") {
       const counts = new Int32Array(rows * this.columns);
       for (let node = 0; node < network.nodes; ++node) {
         for (let unit = 0; unit < blocks.units; ++unit) {
           const since = blocks.since[node * blocks.units + unit];
           if (since < 0 || since > moment) continue;
-          ++counts[Math.floor(node / this.perRow) * this.columns + Math.floor(unit / this.perColumn)];
+          ++counts[Math.floor(node / this.perRow) * this.columns +
+                   Math.floor(unit / this.perColumn)];
           if (this.perRow > 1 || this.perColumn > 1) continue;
           const x = unit * wide, y = node * cell, own = since === 0;
           context.fillStyle = seq[own ? 5 : 3];
@@ -191,21 +290,29 @@ export class Matrix {
         counts.forEach((count, i) => {
           if (count === 0) return;
           context.fillStyle = seq[level(count, this.perRow * this.perColumn)];
-          context.fillRect((i % this.columns) * wide, Math.floor(i / this.columns) * cell, wide, cell);
+          context.fillRect(
+              (i % this.columns) * wide, Math.floor(i / this.columns) * cell, wide, cell);
         });
       }
-      const what = this.play.operation === "barrier" ? "the node has heard of it" : "the node has the block";
-      const column = blocks.bases[network.nodes] === 1 || blocks.parts > 1 ? "packet" : this.play.operation === "barrier" ? "a node" : "the node that the block is from";
-      this.note.textContent = `Row: node. Column: ${column}. Filled: ${what}; darkest or lightest: its own; ring: it came ${blocks.arrivals ? "last" : "in the last step"}.`;
+      const what =
+          this.play.operation === "barrier" ? "the node has heard of it" : "the node has the block";
+      const column = blocks.bases[network.nodes] === 1 || blocks.parts > 1 ? "packet" :
+          this.play.operation === "barrier"                                ? "a node" :
+                                              "the node that the block is from";
+      this.note.textContent = `Row: node. Column: ${column}. Filled: ${
+          what}; darkest or lightest: its own; ring: it came ${
+          blocks.arrivals ? "last" : "in the last step"}.`;
       this.scale.replaceChildren();
     } else {
       const p = network.nodes, prefix = this.play.operation.endsWith("scan");
-      const strong = colour("--dim-0"), ok = colour("--ok"), track = colour("--faint"), pale = seq[2];
+      const strong = colour("--dim-0"), ok = colour("--ok"), track = colour("--faint"),
+            pale = seq[2];
       for (let node = 0; node < p; ++node) {
         for (let column = 0; column < this.columns; ++column) {
           const runs = blocks.covered(node, column * this.perColumn, moment);
           if (runs.length === 0) continue;
-          const x = column * wide + 0.5, y = node * cell, w = wide - 1, thick = Math.max(1, Math.floor(cell * 0.55));
+          const x = column * wide + 0.5, y = node * cell, w = wide - 1,
+                thick = Math.max(1, Math.floor(cell * 0.55));
           context.fillStyle = track;
           context.fillRect(x, y + cell / 2 - 0.5, w, 1);
           const wanted = prefix ? node + (this.play.operation === "exscan" ? 0 : 1) : p;
@@ -214,32 +321,51 @@ export class Matrix {
             const whole = first === 0 && inside === wanted;
             if (inside > first) {
               context.fillStyle = whole ? ok : strong;
-              context.fillRect(x + (w * first) / p, y + (cell - thick) / 2, Math.max(1, (w * (inside - first)) / p), thick);
+              context.fillRect(
+                  x + (w * first) / p, y + (cell - thick) / 2,
+                  Math.max(1, (w * (inside - first)) / p), thick);
             }
             if (end > wanted) {
               context.fillStyle = pale;
               const from = Math.max(first, wanted);
-              context.fillRect(x + (w * from) / p, y + (cell - thick) / 2, Math.max(1, (w * (end - from)) / p), thick);
+              context.fillRect(
+                  x + (w * from) / p, y + (cell - thick) / 2, Math.max(1, (w * (end - from)) / p),
+                  thick);
             }
           }
         }
       }
-      this.note.textContent = prefix ? "Row: node. Bar: the nodes whose operands its prefix covers; paler: what else it knows; green: complete." : `Row: node. Column: block. Bar: the nodes whose operands a partial result covers; green: every operand is in it.`;
+      this.note.textContent = prefix ?
+          "Row: node. Bar: the nodes whose operands its prefix covers; paler: what else it " +
+              "knows; green: complete." :
+          "Row: node. Column: block. Bar: the nodes whose operands a partial result covers; " +
+              "green: every operand is in it.";
       this.scale.replaceChildren();
     }
     context.strokeStyle = colour("--ink"), context.lineWidth = 2;
-    if (selectedNode >= 0) context.strokeRect(1, Math.floor(selectedNode / this.perRow) * cell, width - 2, Math.max(cell, 3));
+    if (selectedNode >= 0)
+      context.strokeRect(
+          1, Math.floor(selectedNode / this.perRow) * cell, width - 2, Math.max(cell, 3));
     const block = this.state.select?.kind === "block" ? this.state.select : null;
     if (block) {
-      const place = blocks.kind === "moves" ? blocks.placesAt(moment)[block.block * blocks.parts] : block.destination;
-      const column = blocks.kind === "moves" ? this.columnOf(block.block) : Math.floor((block.block * blocks.parts) / this.perColumn);
-      const many = blocks.kind === "moves" ? 1 : Math.max(1, Math.round(blocks.parts / this.perColumn));
-      context.strokeRect(column * wide - 1, Math.floor(place / this.perRow) * cell - 1, many * wide + 2, cell + 2);
+      const place = blocks.kind === "moves" ? blocks.placesAt(moment)[block.block * blocks.parts] :
+                                              block.destination;
+      const column = blocks.kind === "moves" ?
+          this.columnOf(block.block) :
+          Math.floor((block.block * blocks.parts) / this.perColumn);
+      const many =
+          blocks.kind === "moves" ? 1 : Math.max(1, Math.round(blocks.parts / this.perColumn));
+      context.strokeRect(
+          column * wide - 1, Math.floor(place / this.perRow) * cell - 1, many * wide + 2, cell + 2);
     }
     const { done, all } = blocks.progress(moment);
-    const when = moment >= blocks.moments ? "At the end" : clock === null ? `Before step ${moment}` : `At ${time(clock)}`;
+    const when = moment >= blocks.moments ? "At the end" :
+        clock === null                    ? `Before step ${moment}` :
+                                            `At ${time(clock)}`;
     if (all > 0) {
-      this.progress.replaceChildren(`${when}: `, h("b", {}, `${Math.floor((100 * done) / all)} %`), ` of ${figure(all)} blocks are where they belong.`);
+      this.progress.replaceChildren(
+          `${when}: `, h("b", {}, `${Math.floor((100 * done) / all)} %`),
+          ` of ${figure(all)} blocks are where they belong.`);
       this.progress.dataset.done = done, this.progress.dataset.all = all;
     } else {
       this.progress.textContent = `${when}.`;
@@ -248,11 +374,13 @@ export class Matrix {
   /** \param moment  at which a block came; 0: it was there */
   sinceText(moment) {
     const { arrivals } = this.play.blocks;
-    return moment === 0 ? "its own" : `since ${arrivals ? time(arrivals[moment - 1]) : `step ${moment - 1}`}`;
+    return moment === 0 ? "its own" :
+                          `since ${arrivals ? time(arrivals[moment - 1]) : `step ${moment - 1}`}`;
   }
   cellAt(event) {
     const box = this.canvas.getBoundingClientRect();
-    const row = Math.floor((event.clientY - box.top) / this.cell.cell), column = Math.floor((event.clientX - box.left) / this.cell.wide);
+    const row = Math.floor((event.clientY - box.top) / this.cell.cell),
+          column = Math.floor((event.clientX - box.left) / this.cell.wide);
     return { row, column, node: Math.min(this.play.network.nodes - 1, row * this.perRow) };
   }
   /** A block in a cell of the matrix: the first one that is there. */
@@ -262,7 +390,9 @@ export class Matrix {
       const places = blocks.placesAt(this.moment);
       for (let unit = 0; unit < blocks.units; ++unit) {
         const block = Math.floor(unit / blocks.parts);
-        if (blocks.destination[block] >= 0 && Math.floor(places[unit] / this.perRow) === row && this.columnOf(block) === column) return block;
+        if (blocks.destination[block] >= 0 && Math.floor(places[unit] / this.perRow) === row &&
+            this.columnOf(block) === column)
+          return block;
       }
       return -1;
     }
@@ -273,8 +403,22 @@ export class Matrix {
     const cell = this.cellAt(event), { blocks } = this.play;
     const block = this.blockAt(cell);
     if (block < 0) this.choose({ kind: "node", node: cell.node });
-    else if (blocks.kind === "moves") this.choose({ kind: "block", block, origin: blocks.origin[block], destination: blocks.destination[block], way: blocks.way(block) });
-    else this.choose({ kind: "block", block, origin: blocks.origin[block], destination: cell.node, way: blocks.way(block, cell.node) });
+    else if (blocks.kind === "moves")
+      this.choose({
+        kind: "block",
+        block,
+        origin: blocks.origin[block],
+        destination: blocks.destination[block],
+        way: blocks.way(block)
+      });
+    else
+      this.choose({
+        kind: "block",
+        block,
+        origin: blocks.origin[block],
+        destination: cell.node,
+        way: blocks.way(block, cell.node)
+      });
   }
   point(event) {
     const cell = this.cellAt(event), { blocks, network } = this.play;
@@ -283,18 +427,29 @@ export class Matrix {
     if (blocks.kind === "moves") {
       const count = this.values[cell.row * this.columns + cell.column];
       const block = count === 1 ? this.blockAt(cell) : -1;
-      this.hover.textContent = `Node ${node}: ${plural(count, "block")} ${this.state.blocks === "origin" ? "from" : "for"} ${network.name(Math.min(network.nodes - 1, cell.column * this.perColumn))}${block < 0 ? "" : `, ${this.sinceText(blocks.arrival(block, this.moment))}`}`;
+      this.hover.textContent = `Node ${node}: ${plural(count, "block")} ${
+          this.state.blocks === "origin" ?
+              "from" :
+              "for"} ${network.name(Math.min(network.nodes - 1, cell.column * this.perColumn))}${
+          block < 0 ? "" : `, ${this.sinceText(blocks.arrival(block, this.moment))}`}`;
     } else if (blocks.kind === "copies") {
       const since = blocks.since[cell.node * blocks.units + cell.column * this.perColumn];
-      this.hover.textContent = `Node ${node}, block ${cell.column}: ${since < 0 || since > this.moment ? "not yet" : this.sinceText(since)}`;
+      this.hover.textContent = `Node ${node}, block ${cell.column}: ${
+          since < 0 || since > this.moment ? "not yet" : this.sinceText(since)}`;
     } else {
       const runs = blocks.covered(cell.node, cell.column * this.perColumn, this.moment);
-      this.hover.textContent = `Node ${node}: ${runs.length === 0 ? "nothing" : runs.map(([a, b]) => (b - a === 1 ? a : `${a} .. ${b - 1}`)).join(", ")}`;
+      this.hover.textContent = `Node ${node}: ${
+          runs.length === 0 ?
+              "nothing" :
+              runs.map(([a, b]) => (b - a === 1 ? a : `${a} .. ${b - 1}`)).join(", ")}`;
     }
   }
 }
 
-const table = (heads, rows, attributes = {}) => h("table", attributes, h("thead", {}, h("tr", {}, heads.map((text) => h("th", { scope: "col" }, text)))), h("tbody", {}, rows));
+const table = (heads, rows, attributes = {}) =>
+    h("table", attributes,
+      h("thead", {}, h("tr", {}, heads.map((text) => h("th", { scope: "col" }, text)))),
+      h("tbody", {}, rows));
 const cells = (...values) => h("tr", {}, values.map((value) => h("td", {}, value)));
 const most_rows = 500;
 
@@ -305,47 +460,93 @@ function blocksText(play, bytesOf) {
 
 /** The outgoing links of a node. */
 const portsOf = (network, node) => network.lanes.filter((lane) => lane.from === node);
-/** A step's messages of a node by the port that they go through: [{port, out, coming}], idle ports too. */
+/**
+ * A step's messages of a node by the port that they go through: [{port, out, coming}], idle ports
+ * too.
+ */
 function byPort(play, node, ports, out, coming) {
   const { network } = play, links = (i) => network.walk(play.from[i], play.ways[play.way[i]]).links;
-  const parts = ports.map((lane) => ({ port: network.name(lane.to), lane, out: [], coming: [] })), itself = { port: "itself", out: [], coming: [] };
-  const put = (i, key, fits) => (parts.find(({ lane }) => fits(lane, links(i))) ?? itself)[key].push(i);
+  const parts = ports.map((lane) => ({ port: network.name(lane.to), lane, out: [], coming: [] })),
+        itself = { port: "itself", out: [], coming: [] };
+  const put = (i, key, fits) =>
+      (parts.find(({ lane }) => fits(lane, links(i))) ?? itself)[key].push(i);
   for (const i of out) put(i, "out", (lane, way) => lane.link === way[0]);
-  for (const i of coming) put(i, "coming", (lane, way) => way.length > 0 && lane.to === network.lanes[way[way.length - 1]].from && lane.dimension === network.lanes[way[way.length - 1]].dimension);
+  for (const i of coming)
+    put(i, "coming",
+        (lane, way) => way.length > 0 && lane.to === network.lanes[way[way.length - 1]].from &&
+            lane.dimension === network.lanes[way[way.length - 1]].dimension);
   return itself.out.length + itself.coming.length > 0 ? [...parts, itself] : parts;
 }
 /** "32 r", "4 c": what a node rearranges and combines before a step. */
-const workText = (play, works, step) => [[works[2 * step], "r"], [works[2 * step + 1], "c"]].filter(([amount]) => amount > 0).map(([amount, what]) => `${blocksText(play, amount)} ${what}`).join(" ");
+const workText =
+    (play, works, step) => [[works[2 * step], "r"], [works[2 * step + 1], "c"]]
+                               .filter(([amount]) => amount > 0)
+                               .map(([amount, what]) => `${blocksText(play, amount)} ${what}`)
+                               .join(" ");
 
 /** What a message of the replay does now, and for whom it waits. */
 function lifeText(play, i, clock) {
   const { network, replay } = play, a = replay.first[i], hops = replay.first[i + 1] - a - 1;
-  const span = `Set out at ${time(replay.ready[i])}, path held at ${time(replay.granted[a + hops])}, arrived at ${time(replay.delivered[i])}.`;
-  const { waits } = clock >= replay.ready[i] && clock < replay.delivered[i] ? replay.moment(i, clock) : { waits: -1 };
+  const span = `Set out at ${time(replay.ready[i])}, path held at ${
+      time(replay.granted[a + hops])}, arrived at ${time(replay.delivered[i])}.`;
+  const { waits } = clock >= replay.ready[i] && clock < replay.delivered[i] ?
+      replay.moment(i, clock) :
+      { waits: -1 };
   if (waits < 0) return span;
-  const way = network.walk(play.from[i], play.ways[play.way[i]]), holder = replay.holder(i, waits, clock);
-  const what = waits < hops ? `channel ${way.channels[waits]} of link ${network.linkName(way.links[waits])}` : `the ejection port of ${network.name(play.to[i])}`;
-  return `Waits for ${what}${holder < 0 ? "" : `, which ${network.name(play.from[holder])} → ${network.name(play.to[holder])} holds`}. ${span}`;
+  const way = network.walk(play.from[i], play.ways[play.way[i]]),
+        holder = replay.holder(i, waits, clock);
+  const what = waits < hops ?
+      `channel ${way.channels[waits]} of link ${network.linkName(way.links[waits])}` :
+      `the ejection port of ${network.name(play.to[i])}`;
+  return `Waits for ${what}${
+      holder < 0 ? "" :
+                   `, which ${network.name(play.from[holder])} → ${
+                       network.name(play.to[holder])} holds`}. ${span}`;
 }
 
 /** What is selected, told in full. */
 export function selectionCard(play, chosen, step, goTo, clock = null) {
   const { network } = play;
-  if (!chosen) return [h("h2", {}, "Nothing selected"), h("p", { class: "caption" }, "Click a node, a worm, a link or a block; Esc lets go.")];
+  if (!chosen)
+    return [
+      h("h2", {}, "Nothing selected"),
+      h("p", { class: "caption" }, "Click a node, a worm, a link or a block; Esc lets go.")
+    ];
   const hopsText = (message) => {
     const { links } = network.walk(play.from[message], play.ways[play.way[message]]);
     const dimensions = [...new Set(links.map((link) => network.lanes[link].dimension))];
-    return `${plural(links.length, "hop")}${network.dimensions.length > 1 && links.length > 0 ? `, dimension ${dimensions.join(", ")}` : ""}`;
+    return `${plural(links.length, "hop")}${
+        network.dimensions.length > 1 && links.length > 0 ? `, dimension ${dimensions.join(", ")}` :
+                                                            ""}`;
   };
-  const stepButton = (n) => h("button", { type: "button", class: "plain", onclick: () => goTo(n) }, n);
-  if (chosen.kind === "switch") return [h("h2", {}, `Switch ${network.name(chosen.node)}`), h("p", { class: "caption" }, "Worms pass it; it sends and receives nothing.")];
+  const stepButton = (n) =>
+      h("button", { type: "button", class: "plain", onclick: () => goTo(n) }, n);
+  if (chosen.kind === "switch")
+    return [
+      h("h2", {}, `Switch ${network.name(chosen.node)}`),
+      h("p", { class: "caption" }, "Worms pass it; it sends and receives nothing.")
+    ];
   if (play.aggregate) {
     const group = chosen.kind === "node" ? play.groups.of(chosen.node) : -1;
-    return chosen.kind === "link" ? [h("h2", {}, `Link ${network.linkName(chosen.link)}`), h("p", { class: "caption" }, `${bytes(play.loads().total[chosen.link])} in all; up to ${plural(play.loads().worst[chosen.link], "message")} in a step`)]
-      : [h("h2", {}, `Node ${network.name(chosen.node)}`), h("p", { class: "caption" }, `One of the ${plural(play.groups.per, "node")} of group ${group}, which ${play.groups.per === 1 ? "sends" : "send"} ${bytes(play.groups.sent[group])} and ${play.groups.per === 1 ? "receives" : "receive"} ${bytes(play.groups.received[group])} in all.`)];
+    return chosen.kind === "link" ?
+        [
+          h("h2", {}, `Link ${network.linkName(chosen.link)}`),
+          h("p", { class: "caption" },
+            `${bytes(play.loads().total[chosen.link])} in all; up to ${
+                plural(play.loads().worst[chosen.link], "message")} in a step`)
+        ] :
+        [
+          h("h2", {}, `Node ${network.name(chosen.node)}`),
+          h("p", { class: "caption" },
+            `One of the ${plural(play.groups.per, "node")} of group ${group}, which ${
+                play.groups.per === 1 ? "sends" : "send"} ${bytes(play.groups.sent[group])} and ${
+                play.groups.per === 1 ? "receives" :
+                                        "receive"} ${bytes(play.groups.received[group])} in all.`)
+        ];
   }
   if (chosen.kind === "node") {
-    const rows = [], node = chosen.node, allPorts = play.json.ports === "all" ? portsOf(network, node) : null;
+    const rows = [], node = chosen.node,
+          allPorts = play.json.ports === "all" ? portsOf(network, node) : null;
     const works = play.worksOf(node);
     for (let t = 0; t < play.steps; ++t) {
       const out = [], coming = [];
@@ -354,20 +555,52 @@ export function selectionCard(play, chosen, step, goTo, clock = null) {
         if (play.to[i] === node) coming.push(i);
       }
       // With all ports a row (or more) for each port; what it sends itself goes through none.
-      const parts = allPorts === null ? [{ port: null, out, coming }] : byPort(play, node, allPorts, out, coming);
+      const parts = allPorts === null ? [{ port: null, out, coming }] :
+                                        byPort(play, node, allPorts, out, coming);
       let first = true;
       for (const part of parts) {
-        for (let k = 0; k < Math.max(1, part.out.length, part.coming.length) && rows.length < most_rows; ++k) {
+        for (let k = 0;
+             k < Math.max(1, part.out.length, part.coming.length) && rows.length < most_rows; ++k) {
           const a = part.out[k], b = part.coming[k];
-          rows.push(h("tr", { class: t === step ? "now" : "" }, h("td", {}, first ? stepButton(t) : ""), allPorts === null ? null : h("td", { class: "mute" }, k === 0 ? part.port : ""), h("td", {}, a === undefined ? "–" : `→ ${network.name(play.to[a])}`), h("td", {}, b === undefined ? "–" : `← ${network.name(play.from[b])}`), h("td", {}, a === undefined ? "" : blocksText(play, play.bytes(a))), h("td", { class: "mute" }, a === undefined ? "" : plural(play.ways[play.way[a]].length, "hop")), works === null ? null : h("td", { class: "mute work" }, first ? workText(play, works, t + 1) : "")));
+          rows.push(
+              h("tr", { class: t === step ? "now" : "" }, h("td", {}, first ? stepButton(t) : ""),
+                allPorts === null ? null : h("td", { class: "mute" }, k === 0 ? part.port : ""),
+                h("td", {}, a === undefined ? "–" : `→ ${network.name(play.to[a])}`),
+                h("td", {}, b === undefined ? "–" : `← ${network.name(play.from[b])}`),
+                h("td", {}, a === undefined ? "" : blocksText(play, play.bytes(a))),
+                h("td", { class: "mute" },
+                  a === undefined ? "" : plural(play.ways[play.way[a]].length, "hop")),
+                works === null ?
+                    null :
+                    h("td", { class: "mute work" }, first ? workText(play, works, t + 1) : "")));
           first = false;
         }
       }
     }
     const before = works === null ? "" : workText(play, works, 0);
-    const notes = works === null ? null : h("p", { class: "caption" }, `${before === "" ? "" : `Before step 0: ${before}. `}After a step, before the next: blocks r rearranged, c combined.`);
-    const coordinates = network.dimensions.length > 1 ? h("span", { class: "mute" }, `(${network.coordinates(node).join(", ")})`) : null;
-    return [h("h2", {}, `Node ${network.name(node)} `, coordinates), h("div", { class: "selection-row" }, table(["step", ...(allPorts === null ? [] : ["port"]), "to", "from", "blocks", "by", ...(works === null ? [] : ["then"])], rows, { class: "program" }), memory(play, node, clock === null ? step : play.blocks.momentAt(clock))), notes];
+    const notes = works === null ?
+        null :
+        h("p", { class: "caption" },
+          `${
+              before === "" ?
+                  "" :
+                  `Before step 0: ${
+                      before}. `}After a step, before the next: blocks r rearranged, c combined.`);
+    const coordinates = network.dimensions.length > 1 ?
+        h("span", { class: "mute" }, `(${network.coordinates(node).join(", ")})`) :
+        null;
+    return [
+      h("h2", {}, `Node ${network.name(node)} `, coordinates),
+      h("div", { class: "selection-row" },
+        table(
+            [
+              "step", ...(allPorts === null ? [] : ["port"]), "to", "from", "blocks", "by",
+              ...(works === null ? [] : ["then"])
+            ],
+            rows, { class: "program" }),
+        memory(play, node, clock === null ? step : play.blocks.momentAt(clock))),
+      notes
+    ];
   }
   if (chosen.kind === "link") {
     const rows = [], busy = [];
@@ -375,13 +608,28 @@ export function selectionCard(play, chosen, step, goTo, clock = null) {
       const { worms } = play.steps <= 400 || t === step ? play.step(t) : { worms: [] };
       const on = worms.filter((worm) => worm.links.includes(chosen.link));
       busy.push(on.length);
-      if (on.length > 0 && rows.length < most_rows) rows.push(h("tr", { class: t === step ? "now" : "" }, h("td", {}, stepButton(t)), h("td", {}, on.map((worm) => `${network.name(worm.from)} → ${network.name(worm.to)}`).join(", ")), h("td", {}, blocksText(play, on.reduce((sum, worm) => sum + worm.bytes, 0))), h("td", { class: on.length > 1 ? "warn" : "" }, on.length)));
+      if (on.length > 0 && rows.length < most_rows)
+        rows.push(h(
+            "tr", { class: t === step ? "now" : "" }, h("td", {}, stepButton(t)),
+            h("td", {},
+              on.map((worm) => `${network.name(worm.from)} → ${network.name(worm.to)}`)
+                  .join(", ")),
+            h("td", {}, blocksText(play, on.reduce((sum, worm) => sum + worm.bytes, 0))),
+            h("td", { class: on.length > 1 ? "warn" : "" }, on.length)));
     }
     const idle = busy.filter((n) => n === 0).length;
-    return [h("h2", {}, `Link ${network.linkName(chosen.link)} `, h("span", { class: "mute" }, `dimension ${network.lanes[chosen.link].dimension}`)),
+    return [
+      h("h2", {}, `Link ${network.linkName(chosen.link)} `,
+        h("span", { class: "mute" }, `dimension ${network.lanes[chosen.link].dimension}`)),
       h("p", { class: "caption" }, `idle in ${idle} of ${plural(play.steps, "step")}`),
-      play.steps <= 120 ? h("div", { class: "busy", "aria-hidden": "true" }, busy.map((n) => h("i", { class: n === 0 ? "" : n === 1 ? "one" : "more" }))) : null,
-      table(["step", "messages", "blocks", "load"], rows)];
+      play.steps <= 120 ?
+          h("div", { class: "busy", "aria-hidden": "true" },
+            busy.map((n) => h("i", { class: n === 0 ? "" :
+                                         n === 1    ? "one" :
+                                                      "more" }))) :
+          null,
+      table(["step", "messages", "blocks", "load"], rows)
+    ];
   }
   if (chosen.kind === "worm") {
     const i = chosen.message, way = network.walk(play.from[i], play.ways[play.way[i]]);
@@ -389,22 +637,56 @@ export function selectionCard(play, chosen, step, goTo, clock = null) {
     if (play.blocks.kind === "moves" || play.blocks.kind === "copies") {
       play.blocks.forRuns(i, (first, end) => {
         for (let unit = first; unit < end && carried.length < 64; ++unit) {
-          const block = Math.floor(unit / play.blocks.parts), destination = play.blocks.destination[block];
-          carried.push(play.blocks.kind === "moves" ? `${network.name(play.blocks.origin[block])}→${network.name(destination)}` : `of ${network.name(play.blocks.origin[block])}${play.blocks.parts > 1 ? ` part ${unit % play.blocks.parts}` : ""}`);
+          const block = Math.floor(unit / play.blocks.parts),
+                destination = play.blocks.destination[block];
+          carried.push(
+              play.blocks.kind === "moves" ?
+                  `${network.name(play.blocks.origin[block])}→${network.name(destination)}` :
+                  `of ${network.name(play.blocks.origin[block])}${
+                      play.blocks.parts > 1 ? ` part ${unit % play.blocks.parts}` : ""}`);
         }
       });
     }
-    return [h("h2", {}, `Message ${network.name(play.from[i])} → ${network.name(play.to[i])} `, h("span", { class: "mute" }, `step ${play.stepOf(i)}`)),
-      h("p", { class: "caption" }, `${blocksText(play, play.bytes(i))} blocks, ${bytes(play.bytes(i))}; ${plural(way.links.length, "hop")}`),
-      clock === null || play.replay.ready[i] < 0 ? null : h("p", { class: "caption life" }, lifeText(play, i, clock)),
-      table(["link", "channel", "load"], way.links.map((link, k) => cells(network.linkName(link), `${way.channels[k]}`, play.step(play.stepOf(i)).load.get(link)))),
-      carried.length > 0 ? h("p", { class: "caption" }, `Blocks: ${carried.join(" ")}${play.blocks.carried(i) > carried.length ? ` .. (${figure(play.blocks.carried(i))} in all)` : ""}`) : null];
+    return [
+      h("h2", {}, `Message ${network.name(play.from[i])} → ${network.name(play.to[i])} `,
+        h("span", { class: "mute" }, `step ${play.stepOf(i)}`)),
+      h("p", { class: "caption" },
+        `${blocksText(play, play.bytes(i))} blocks, ${bytes(play.bytes(i))}; ${
+            plural(way.links.length, "hop")}`),
+      clock === null || play.replay.ready[i] < 0 ?
+          null :
+          h("p", { class: "caption life" }, lifeText(play, i, clock)),
+      table(
+          ["link", "channel", "load"],
+          way.links.map(
+              (link, k) => cells(
+                  network.linkName(link), `${way.channels[k]}`,
+                  play.step(play.stepOf(i)).load.get(link)))),
+      carried.length > 0 ? h("p", { class: "caption" },
+                             `Blocks: ${carried.join(" ")}${
+                                 play.blocks.carried(i) > carried.length ?
+                                     ` .. (${figure(play.blocks.carried(i))} in all)` :
+                                     ""}`) :
+                           null
+    ];
   }
-  const rows = chosen.way.map((i) => h("tr", { class: play.stepOf(i) === step ? "now" : "" }, h("td", {}, stepButton(play.stepOf(i))), h("td", {}, network.name(play.from[i])), h("td", {}, network.name(play.to[i])), h("td", {}, blocksText(play, play.bytes(i))), h("td", { class: "mute" }, hopsText(i))));
+  const rows = chosen.way.map(
+      (i) =>
+          h("tr", { class: play.stepOf(i) === step ? "now" : "" },
+            h("td", {}, stepButton(play.stepOf(i))), h("td", {}, network.name(play.from[i])),
+            h("td", {}, network.name(play.to[i])), h("td", {}, blocksText(play, play.bytes(i))),
+            h("td", { class: "mute" }, hopsText(i))));
   const hops = chosen.way.reduce((sum, i) => sum + play.ways[play.way[i]].length, 0);
-  return [h("h2", {}, `Block ${network.name(chosen.origin)} → ${network.name(chosen.destination)}`),
-    chosen.way.length > 0 ? table(["step", "from", "to", "with blocks", "by"], rows, { class: "way", "data-hops": hops }) : h("p", { class: "caption" }, "It stays where it is."),
-    h("p", { class: "caption sum" }, `${plural(hops, "hop")} in all; the shortest way has ${shortest(network, chosen.origin, chosen.destination)}`)];
+  return [
+    h("h2", {}, `Block ${network.name(chosen.origin)} → ${network.name(chosen.destination)}`),
+    chosen.way.length > 0 ? table(
+                                ["step", "from", "to", "with blocks", "by"], rows,
+                                { class: "way", "data-hops": hops }) :
+                            h("p", { class: "caption" }, "It stays where it is."),
+    h("p", { class: "caption sum" },
+      `${plural(hops, "hop")} in all; the shortest way has ${
+          shortest(network, chosen.origin, chosen.destination)}`)
+  ];
 }
 
 /** Links of the shortest way, breadth first. */
@@ -416,7 +698,8 @@ export function shortest(network, from, to) {
     for (const lane of network.lanes) network.leaving[lane.from].push(lane.to);
   }
   for (let i = 0; i < queue.length && distance[to] < 0; ++i) {
-    for (const next of network.leaving[queue[i]]) if (distance[next] < 0) distance[next] = distance[queue[i]] + 1, queue.push(next);
+    for (const next of network.leaving[queue[i]])
+      if (distance[next] < 0) distance[next] = distance[queue[i]] + 1, queue.push(next);
   }
   return distance[to];
 }
@@ -425,18 +708,32 @@ export function shortest(network, from, to) {
 function memory(play, node, moment) {
   const { blocks, network } = play, p = network.nodes;
   if (blocks.kind !== "moves" || p > 128 || blocks.count < p * p) return null;
-  const size = p <= 64 ? 128 : p, canvas = h("canvas", { class: "memory", width: size, height: size, role: "img", "aria-label": `the blocks that node ${network.name(node)} holds` });
-  const context = canvas.getContext("2d"), style = getComputedStyle(document.documentElement), cell = size / p;
+  const size = p <= 64 ? 128 : p, canvas = h("canvas", {
+                                    class: "memory",
+                                    width: size,
+                                    height: size,
+                                    role: "img",
+                                    "aria-label": `the blocks that node ${network.name(node)} holds`
+                                  });
+  const context = canvas.getContext("2d"), style = getComputedStyle(document.documentElement),
+        cell = size / p;
   const colour = (name) => style.getPropertyValue(name).trim();
   context.fillStyle = colour("--seq-0");
   context.fillRect(0, 0, size, size);
   const places = blocks.placesAt(moment);
   for (let unit = 0; unit < blocks.units; unit += blocks.parts) {
     if (places[unit] !== node) continue;
-    const block = unit / blocks.parts, origin = blocks.origin[block], destination = blocks.destination[block];
-    context.fillStyle = colour(origin === node ? "--dim-0" : destination === node ? "--ok" : "--dim-2");
+    const block = unit / blocks.parts, origin = blocks.origin[block],
+          destination = blocks.destination[block];
+    context.fillStyle = colour(
+        origin === node          ? "--dim-0" :
+            destination === node ? "--ok" :
+                                   "--dim-2");
     context.fillRect(destination * cell, origin * cell, Math.max(1, cell), Math.max(1, cell));
   }
-  return h("figure", {}, canvas, h("figcaption", { class: "caption" }, "its memory: origin ↓, destination →; blue its own, green arrived, purple passing"));
+  return h(
+      "figure", {}, canvas,
+      h("figcaption", { class: "caption" },
+        "its memory: origin ↓, destination →; blue its own, green arrived, purple passing"));
 }
-export { time };
+export {time};

@@ -1,15 +1,28 @@
-// Several algorithms on one clock: sliders of the cost model, formulas, and who is ahead at which block size.
-// SPDX-License-Identifier: Apache-2.0
-import { bytes, figure, h, plural, svg, time } from "./dom.js";
+// Several algorithms on one clock: sliders of the cost model, formulas, and who is ahead at which
+// block size. SPDX-License-Identifier: Apache-2.0
+import {bytes, figure, h, plural, svg, time} from "./dom.js";
 
 export const algorithmColours = [0, 3, 2, 4, 5];
 const dashes = [null, "6 4", "2 3", "9 3 2 3"];
 
-/** Sizes at which another algorithm takes over: [{bytes, from, to}], and who is ahead at the smallest. */
+/**
+ * Sizes at which another algorithm takes over: [{bytes, from, to}], and who is ahead at the
+ * smallest.
+ */
 export function crossovers(plays, cost, low, high) {
-  const lines = plays.map((play) => ({ fixed: play.modelTime(cost, 0), slope: play.modelTime(cost, 1) - play.modelTime(cost, 0) }));
+  const lines = plays.map((play) => ({
+                            fixed: play.modelTime(cost, 0),
+                            slope: play.modelTime(cost, 1) - play.modelTime(cost, 0)
+                          }));
   const value = (line, m) => line.fixed + line.slope * m;
-  const best = (m) => lines.reduce((least, line, i) => (value(line, m) < value(lines[least], m) - 1e-12 || (value(line, m) <= value(lines[least], m) + 1e-12 && line.slope < lines[least].slope) ? i : least), 0);
+  const best = (m) => lines.reduce(
+      (least, line, i) =>
+          (value(line, m) < value(lines[least], m) - 1e-12 ||
+                   (value(line, m) <= value(lines[least], m) + 1e-12 &&
+                    line.slope < lines[least].slope) ?
+               i :
+               least),
+      0);
   const changes = [];
   let ahead = best(low), at = low;
   const first = ahead;
@@ -28,27 +41,81 @@ export function crossovers(plays, cost, low, high) {
 
 const slider_steps = 300;
 export function costCard(state, base) {
-  const parts = [["ts", base.ts, (v) => time(v)], ["tw", base.tw, (v) => `${figure(Number((1000 * v).toPrecision(3)))} ns / B`], ["tr", base.tr, (v) => `${figure(Number((1000 * v).toPrecision(3)))} ns / B`], ["tc", base.tc, (v) => `${figure(Number((1000 * v).toPrecision(3)))} ns / B`], ["bytes", base.bytes, (v) => bytes(Math.round(v))]];
+  const parts = [
+    ["ts", base.ts, (v) => time(v)],
+    ["tw", base.tw, (v) => `${figure(Number((1000 * v).toPrecision(3)))} ns / B`],
+    ["tr", base.tr, (v) => `${figure(Number((1000 * v).toPrecision(3)))} ns / B`],
+    ["tc", base.tc, (v) => `${figure(Number((1000 * v).toPrecision(3)))} ns / B`],
+    ["bytes", base.bytes, (v) => bytes(Math.round(v))]
+  ];
   const rows = parts.map(([key, start, text]) => {
     const from = start > 0 ? start : 0.001;
     const output = h("output", {}, text(state.cost[key]));
-    const toValue = (n) => { const v = from * 10 ** ((6 * n) / slider_steps - 3); return key === "bytes" ? Math.max(1, Math.round(v)) : Number(v.toPrecision(3)); };
-    const toStep = (v) => Math.round(((Math.log10(Math.max(v, 1e-12) / from) + 3) * slider_steps) / 6);
-    const input = h("input", { type: "range", min: 0, max: slider_steps, value: toStep(state.cost[key]), "aria-label": key === "bytes" ? "m, bytes of a block" : key, "data-cost": key, oninput: () => { state.setCost({ [key]: toValue(Number(input.value)) }); } });
-    const refresh = () => { output.textContent = text(state.cost[key]); if (document.activeElement !== input) input.value = toStep(state.cost[key]); };
-    return { refresh, row: h("label", { class: "slider" }, h("i", {}, key === "bytes" ? "m" : key), input, output) };
+    const toValue = (n) => {
+      const v = from * 10 ** ((6 * n) / slider_steps - 3);
+      return key === "bytes" ? Math.max(1, Math.round(v)) : Number(v.toPrecision(3));
+    };
+    const toStep = (v) =>
+        Math.round(((Math.log10(Math.max(v, 1e-12) / from) + 3) * slider_steps) / 6);
+    const input = h("input", {
+      type: "range",
+      min: 0,
+      max: slider_steps,
+      value: toStep(state.cost[key]),
+      "aria-label": key === "bytes" ? "m, bytes of a block" : key,
+      "data-cost": key,
+      oninput: () => { state.setCost({ [key]: toValue(Number(input.value)) }); }
+    });
+    const refresh = () => {
+      output.textContent = text(state.cost[key]);
+      if (document.activeElement !== input) input.value = toStep(state.cost[key]);
+    };
+    return {
+      refresh,
+      row: h("label", { class: "slider" }, h("i", {}, key === "bytes" ? "m" : key), input, output)
+    };
   });
-  const shared = [true, false].map((value) => h("button", { type: "button", "data-shared": String(value), onclick: () => state.setCost({ shared: value }) }, value ? "shared" : "not charged"));
-  const card = h("section", { class: "card cost", "aria-label": "Cost model" }, h("h2", {}, "Cost model"), rows.map(({ row }) => row), h("div", { class: "row" }, h("span", { class: "mute" }, "Busy links"), h("div", { class: "switch", role: "group", "aria-label": "Busy links" }, shared)));
-  return { element: card, refresh() { rows.forEach(({ refresh }) => refresh()); shared.forEach((button) => button.setAttribute("aria-pressed", (button.dataset.shared === "true") === state.cost.shared)); } };
+  const shared = [true, false].map(
+      (value) =>
+          h("button", {
+            type: "button",
+            "data-shared": String(value),
+            onclick: () => state.setCost({ shared: value })
+          },
+            value ? "shared" : "not charged"));
+  const card =
+      h("section", { class: "card cost", "aria-label": "Cost model" }, h("h2", {}, "Cost model"),
+        rows.map(({ row }) => row),
+        h("div", { class: "row" }, h("span", { class: "mute" }, "Busy links"),
+          h("div", { class: "switch", role: "group", "aria-label": "Busy links" }, shared)));
+  return {
+    element: card,
+    refresh() {
+      rows.forEach(({ refresh }) => refresh());
+      shared.forEach(
+          (button) => button.setAttribute(
+              "aria-pressed", (button.dataset.shared === "true") === state.cost.shared));
+    }
+  };
 }
 
 /** Of replays: the machine, and what each algorithm takes there. */
 export function replayCard(plays) {
-  const rows = plays.map((play, i) => h("div", { class: "formula", "data-algorithm": play.algorithm },
-    h("b", { style: `color:var(--line-${algorithmColours[i]})` }, play.algorithm), h("b", { class: "total", "data-us": play.replay.time }, time(play.replay.time)),
-    h("span", { class: play.replay.blocked > 0 ? "warn" : "mute" }, play.replay.blocked > 0 ? `${plural(play.replay.blocked, "message")} waited` : "no message waited"), h("span", { class: "terms mute" }, play.check.model_time_us === null ? "no formula" : `by formula ${time(play.check.model_time_us)}`)));
-  return h("section", { class: "card", "aria-label": "Replay" }, h("h2", {}, "Replayed on a modelled machine"), rows, h("p", { class: "caption" }, plays[0].replay.machine));
+  const rows = plays.map(
+      (play, i) =>
+          h("div", { class: "formula", "data-algorithm": play.algorithm },
+            h("b", { style: `color:var(--line-${algorithmColours[i]})` }, play.algorithm),
+            h("b", { class: "total", "data-us": play.replay.time }, time(play.replay.time)),
+            h("span", { class: play.replay.blocked > 0 ? "warn" : "mute" },
+              play.replay.blocked > 0 ? `${plural(play.replay.blocked, "message")} waited` :
+                                        "no message waited"),
+            h("span", { class: "terms mute" },
+              play.check.model_time_us === null ? "no formula" :
+                                                  `by formula ${time(play.check.model_time_us)}`)));
+  return h(
+      "section", { class: "card", "aria-label": "Replay" },
+      h("h2", {}, "Replayed on a modelled machine"), rows,
+      h("p", { class: "caption" }, plays[0].replay.machine));
 }
 
 export function formulasCard(plays, state) {
@@ -58,34 +125,50 @@ export function formulasCard(plays, state) {
     if (n.rearranged > 0) terms.push(`${figure(n.rearranged)} m tr`);
     if (n.combined > 0) terms.push(`${figure(n.combined)} m tc`);
     const load = play.check.link_load_max;
-    return h("div", { class: "formula", "data-algorithm": play.algorithm },
-      h("b", { style: `color:var(--line-${algorithmColours[i]})` }, play.algorithm), h("span", { class: "terms" }, terms.join(" + ")),
-      h("span", { class: load > 1 ? "warn" : "mute" }, load <= 1 ? "no contention" : cost.shared ? `${figure(n.free)} m tw if links were free` : `a link carries ${load}`),
-      h("b", { class: "total", "data-us": play.modelTime(cost) }, time(play.modelTime(cost))));
+    return h(
+        "div", { class: "formula", "data-algorithm": play.algorithm },
+        h("b", { style: `color:var(--line-${algorithmColours[i]})` }, play.algorithm),
+        h("span", { class: "terms" }, terms.join(" + ")),
+        h("span", { class: load > 1 ? "warn" : "mute" },
+          load <= 1       ? "no contention" :
+              cost.shared ? `${figure(n.free)} m tw if links were free` :
+                            `a link carries ${load}`),
+        h("b", { class: "total", "data-us": play.modelTime(cost) }, time(play.modelTime(cost))));
   });
   return [h("h2", {}, "Formulas"), rows];
 }
 
-/** Time over block size, log-log; a band of who is ahead; a ring at each change; a line at m to drag. */
+/**
+ * Time over block size, log-log; a band of who is ahead; a ring at each change; a line at m to
+ * drag.
+ */
 export function crossoverPlot(plays, state, base) {
   const width = 400, height = 250, left = 58, right = 96, top = 14, bottom = 44;
   const low = Math.max(1, base.bytes / 128), high = base.bytes * 256, cost = state.cost;
   const x = (m) => left + ((width - left - right) * Math.log(m / low)) / Math.log(high / low);
   const m_at = (px) => low * (high / low) ** ((px - left) / (width - left - right));
   const values = plays.map((play) => [play.modelTime(cost, low), play.modelTime(cost, high)]);
-  const least = Math.min(...values.map(([a]) => a)) * 0.8, most = Math.max(...values.map(([, b]) => b)) * 1.25;
-  const y = (us) => height - bottom - ((height - top - bottom) * Math.log(us / least)) / Math.log(most / least);
+  const least = Math.min(...values.map(([a]) => a)) * 0.8,
+        most = Math.max(...values.map(([, b]) => b)) * 1.25;
+  const y = (us) =>
+      height - bottom - ((height - top - bottom) * Math.log(us / least)) / Math.log(most / least);
   const marks = [];
   for (let e = Math.ceil(Math.log10(least)); e <= Math.log10(most); ++e) {
     const us = 10 ** e;
-    marks.push(svg("path", { d: `M${left} ${y(us)}H${width - right}`, class: "rule" }), svg("text", { x: left - 6, y: y(us) + 4, class: "tick end" }, us >= 1e6 ? `${us / 1e6} s` : us >= 1000 ? `${us / 1000} ms` : `${us} µs`));
+    marks.push(
+        svg("path", { d: `M${left} ${y(us)}H${width - right}`, class: "rule" }),
+        svg("text", { x: left - 6, y: y(us) + 4, class: "tick end" },
+            us >= 1e6 ? `${us / 1e6} s` :
+                us >= 1000 ? `${us / 1000} ms` :
+                             `${us} µs`));
   }
   for (let i = 0; i <= 3; ++i) {
     const m = low * (high / low) ** (i / 3);
     marks.push(svg("text", { x: x(m), y: height - bottom + 26, class: "tick" }, bytes(m)));
   }
   const { first, changes } = crossovers(plays, cost, low, high);
-  const ends = plays.map((play, i) => ({ i, y: y(play.modelTime(cost, high)), play })).sort((a, b) => a.y - b.y);
+  const ends = plays.map((play, i) => ({ i, y: y(play.modelTime(cost, high)), play }))
+                   .sort((a, b) => a.y - b.y);
   ends.forEach((end, k) => { end.at = k === 0 ? end.y : Math.max(end.y, ends[k - 1].at + 16); });
   plays.forEach((play, i) => {
     let d = "";
@@ -93,26 +176,74 @@ export function crossoverPlot(plays, state, base) {
       const m = low * (high / low) ** (k / 48);
       d += `${k === 0 ? "M" : "L"}${x(m).toFixed(1)} ${y(play.modelTime(cost, m)).toFixed(1)}`;
     }
-    marks.push(svg("path", { d, class: "line", stroke: `var(--line-${algorithmColours[i]})`, "stroke-dasharray": dashes[i] }));
+    marks.push(svg("path", {
+      d,
+      class: "line",
+      stroke: `var(--line-${algorithmColours[i]})`,
+      "stroke-dasharray": dashes[i]
+    }));
   });
-  for (const { i, at, play } of ends) marks.push(svg("text", { x: width - right + 8, y: at + 4, class: "name", fill: `var(--line-${algorithmColours[i]})` }, play.algorithm));
+  for (const { i, at, play } of ends)
+    marks.push(
+        svg("text", {
+          x: width - right + 8,
+          y: at + 4,
+          class: "name",
+          fill: `var(--line-${algorithmColours[i]})`
+        },
+            play.algorithm));
   let from = low, who = first;
   for (const change of [...changes, { bytes: high, to: -1 }]) {
-    marks.push(svg("rect", { x: x(from), y: height - bottom + 3, width: Math.max(0, x(change.bytes) - x(from)), height: 6, fill: `var(--line-${algorithmColours[who]})`, "data-ahead": plays[who].algorithm }));
+    marks.push(svg("rect", {
+      x: x(from),
+      y: height - bottom + 3,
+      width: Math.max(0, x(change.bytes) - x(from)),
+      height: 6,
+      fill: `var(--line-${algorithmColours[who]})`,
+      "data-ahead": plays[who].algorithm
+    }));
     from = change.bytes, who = change.to;
   }
   for (const change of changes) {
     const us = plays[change.to].modelTime(cost, change.bytes);
-    marks.push(svg("path", { d: `M${x(change.bytes)} ${y(us)}V${height - bottom}`, class: "drop" }), svg("circle", { cx: x(change.bytes), cy: y(us), r: 4.5, class: "crossing", "data-bytes": change.bytes }), svg("text", { x: x(change.bytes) + 8, y: y(us) + 15, class: "crossing-size" }, bytes(change.bytes)));
+    marks.push(
+        svg("path", { d: `M${x(change.bytes)} ${y(us)}V${height - bottom}`, class: "drop" }),
+        svg("circle", {
+          cx: x(change.bytes),
+          cy: y(us),
+          r: 4.5,
+          class: "crossing",
+          "data-bytes": change.bytes
+        }),
+        svg("text", { x: x(change.bytes) + 8, y: y(us) + 15, class: "crossing-size" },
+            bytes(change.bytes)));
   }
   const now = Math.max(low, Math.min(high, cost.bytes));
-  marks.push(svg("path", { d: `M${x(now)} ${top}V${height - bottom}`, class: "now" }), svg("text", { x: x(now) + 5, y: top + 9, class: "tick start" }, `${bytes(cost.bytes)} now`));
-  const picture = svg("svg", { viewBox: `0 0 ${width} ${height}`, class: "crossover", role: "img", "aria-label": `time over block size: ${plays[first].algorithm} is ahead first${changes.map((change) => `, ${plays[change.to].algorithm} from ${bytes(change.bytes)}`).join("")}` }, ...marks);
+  marks.push(
+      svg("path", { d: `M${x(now)} ${top}V${height - bottom}`, class: "now" }),
+      svg("text", { x: x(now) + 5, y: top + 9, class: "tick start" }, `${bytes(cost.bytes)} now`));
+  const picture =
+      svg("svg", {
+        viewBox: `0 0 ${width} ${height}`,
+        class: "crossover",
+        role: "img",
+        "aria-label": `time over block size: ${plays[first].algorithm} is ahead first${
+            changes.map((change) => `, ${plays[change.to].algorithm} from ${bytes(change.bytes)}`)
+                .join("")}`
+      },
+          ...marks);
   const drag = (event) => {
     const box = picture.getBoundingClientRect();
-    state.setCost({ bytes: Math.max(1, Math.round(m_at(Math.max(left, Math.min(width - right, ((event.clientX - box.left) * width) / box.width))))) });
+    state.setCost({
+      bytes: Math.max(
+          1,
+          Math.round(m_at(Math.max(
+              left, Math.min(width - right, ((event.clientX - box.left) * width) / box.width)))))
+    });
   };
   picture.addEventListener("pointerdown", drag);
-  picture.addEventListener("pointermove", (event) => { if (event.buttons & 1) drag(event); });
+  picture.addEventListener("pointermove", (event) => {
+    if (event.buttons & 1) drag(event);
+  });
   return [h("h2", {}, "Who is ahead, by block size"), picture];
 }

@@ -13,7 +13,10 @@ async function bytesOf(packed) {
 
 /** Reads LEB128 numbers one after the other. */
 class Reader {
-  constructor(bytes) { this.bytes = bytes; this.at = 0; }
+  constructor(bytes) {
+    this.bytes = bytes;
+    this.at = 0;
+  }
   next() {
     let value = 0, factor = 1;
     for (;;) {
@@ -50,11 +53,19 @@ export class Network {
     }
     network.lanes = [];
     let slots = 0;
-    for (let from = 0; network.lanes.length * 7 <= json.lanes.count && lanes.at < lanes.bytes.length;) {
+    for (let from = 0;
+         network.lanes.length * 7 <= json.lanes.count && lanes.at < lanes.bytes.length;) {
       from += lanes.signed();
-      const lane = { link: network.lanes.length, from, to: from + lanes.signed(), dimension: lanes.next(), slot: lanes.next() };
+      const lane = {
+        link: network.lanes.length,
+        from,
+        to: from + lanes.signed(),
+        dimension: lanes.next(),
+        slot: lanes.next()
+      };
       const flags = lanes.next();
-      lane.dateline = (flags & 1) !== 0, lane.thin = (flags & 2) !== 0, lane.tick = (flags & 4) !== 0;
+      lane.dateline = (flags & 1) !== 0, lane.thin = (flags & 2) !== 0,
+      lane.tick = (flags & 4) !== 0;
       const count = lanes.next();
       lane.gap = lanes.next();
       lane.points = new Float32Array(2 * count);
@@ -85,18 +96,28 @@ export class Network {
     }
     return result;
   }
-  linkName(link) { return `${this.name(this.lanes[link].from)}→${this.name(this.lanes[link].to)}`; }
-  /** The links that are drawn as one stub with this one: those of a node in a complete dimension between planes. */
+  linkName(link) {
+    return `${this.name(this.lanes[link].from)}→${this.name(this.lanes[link].to)}`;
+  }
+  /**
+   * The links that are drawn as one stub with this one: those of a node in a complete dimension
+   * between planes.
+   */
   bundle(link) {
     const lane = this.lanes[link];
     if (lane.gap === 0) return [link];
     const start = ({ points, gap }) => points.slice(0, 2 * gap).join();
-    return this.lanes.filter((other) => other.from === lane.from && other.dimension === lane.dimension && other.gap > 0 && start(other) === start(lane)).map((other) => other.link);
+    return this.lanes
+        .filter(
+            (other) => other.from === lane.from && other.dimension === lane.dimension &&
+                other.gap > 0 && start(other) === start(lane))
+        .map((other) => other.link);
   }
   /** Whether the other end's number stands beside a link's stub. */
   hasNumber({ points, gap, to }) {
     const x = points[2 * gap - 2], y = points[2 * gap - 1];
-    return this.labels.some(([at, base, text]) => text === this.name(to) && Math.hypot(at - x, base - 3.3 - y) < 16);
+    return this.labels.some(
+        ([at, base, text]) => text === this.name(to) && Math.hypot(at - x, base - 3.3 - y) < 16);
   }
   linkOf(from, to) { return this.lanes.findIndex((lane) => lane.from === from && lane.to === to); }
   /** The links of a way that starts at a node, and the virtual channel on each. */
@@ -127,7 +148,8 @@ export class Play {
       const loads = await reader(json.loads);
       play.total = new Float64Array(network.lanes.length);
       play.worst = new Int32Array(network.lanes.length);
-      for (let link = 0; link < play.total.length; ++link) play.total[link] = loads.next(), play.worst[link] = loads.next();
+      for (let link = 0; link < play.total.length; ++link)
+        play.total[link] = loads.next(), play.worst[link] = loads.next();
       play.groups = await Groups.from(json.groups, network.nodes);
       for (let step = 0; step < play.steps; ++step) play.first.push(0);
       play.from = play.to = play.size = play.way = new Int32Array(0);
@@ -168,7 +190,8 @@ export class Play {
     let low = 0, high = this.steps;
     while (high - low > 1) {
       const middle = low + high >> 1;
-      if (this.first[middle] <= message) low = middle; else high = middle;
+      if (this.first[middle] <= message) low = middle;
+      else high = middle;
     }
     return low;
   }
@@ -181,7 +204,14 @@ export class Play {
     for (let i = this.first[step]; i < this.first[step + 1]; ++i) {
       const way = this.network.walk(this.from[i], this.ways[this.way[i]]);
       longest = Math.max(longest, way.links.length);
-      worms.push({ message: i, from: this.from[i], to: this.to[i], bytes: this.bytes(i), links: way.links, channels: way.channels });
+      worms.push({
+        message: i,
+        from: this.from[i],
+        to: this.to[i],
+        bytes: this.bytes(i),
+        links: way.links,
+        channels: way.channels
+      });
       for (const link of way.links) load.set(link, (load.get(link) ?? 0) + 1);
     }
     const busy = new Uint8Array(this.network.nodes);
@@ -191,11 +221,21 @@ export class Play {
     this.cache.set(step, result);
     return result;
   }
-  /** The same of the messages that are under way at a time of the replay. A channel has one worm: nothing is shared. */
+  /**
+   * The same of the messages that are under way at a time of the replay. A channel has one worm:
+   * nothing is shared.
+   */
   moment(t) {
     const worms = this.replay.alive(t).map((i) => {
       const way = this.network.walk(this.from[i], this.ways[this.way[i]]);
-      return { message: i, from: this.from[i], to: this.to[i], bytes: this.bytes(i), links: way.links, channels: way.channels };
+      return {
+        message: i,
+        from: this.from[i],
+        to: this.to[i],
+        bytes: this.bytes(i),
+        links: way.links,
+        channels: way.channels
+      };
     });
     const load = new Map(), busy = new Uint8Array(this.network.nodes);
     for (const worm of worms) {
@@ -227,26 +267,39 @@ export class Play {
     }
     return this;
   }
-  /** Bytes that a node rearranges and combines before each step and after the last one, in pairs; null: none. */
+  /**
+   * Bytes that a node rearranges and combines before each step and after the last one, in pairs;
+   * null: none.
+   */
   worksOf(node) {
     if (this.work === null) return null;
-    const length = 2 * (this.steps + 1), works = this.work.subarray(node * length, (node + 1) * length);
+    const length = 2 * (this.steps + 1),
+          works = this.work.subarray(node * length, (node + 1) * length);
     return works.some((bytes) => bytes > 0) ? works : null;
   }
   phase(step) {
     let found = -1;
-    this.phases.forEach((phase, i) => { if (phase.first <= step && step <= phase.last) found = i; });
+    this.phases.forEach((phase, i) => {
+      if (phase.first <= step && step <= phase.last) found = i;
+    });
     return found;
   }
   /** Microseconds of each step, and of the work before it; the last entry: the work after all. */
   times(cost) {
-    if (this.replay) return [...this.replay.steps.map(({ start, end }) => ({ work: start, start, end })), { work: this.replay.time, start: this.replay.time, end: this.replay.time }];
+    if (this.replay)
+      return [
+        ...this.replay.steps.map(({ start, end }) => ({ work: start, start, end })),
+        { work: this.replay.time, start: this.replay.time, end: this.replay.time }
+      ];
     const scale = cost.bytes / this.blockBytes, c = this.check;
     const result = [];
     let at = 0;
     for (let step = 0; step <= this.steps; ++step) {
-      const work = scale * (cost.tr * this.json.step_rearranged_bytes[step] + cost.tc * this.json.step_combined_bytes[step]);
-      const bytes = step < this.steps ? (cost.shared ? c.step_cost_bytes[step] : c.step_bytes[step]) : 0;
+      const work = scale *
+          (cost.tr * this.json.step_rearranged_bytes[step] +
+           cost.tc * this.json.step_combined_bytes[step]);
+      const bytes =
+          step < this.steps ? (cost.shared ? c.step_cost_bytes[step] : c.step_bytes[step]) : 0;
       const sends = step < this.steps && (this.aggregate ? bytes > 0 : this.worms(step) > 0);
       const transfer = sends ? cost.ts + scale * cost.tw * bytes : 0;
       result.push({ work: at, start: at + work, end: at + work + transfer });
@@ -256,11 +309,20 @@ export class Play {
   }
   counts() {
     const c = this.check;
-    return { startups: c.startups, shared: c.contended_blocks, free: c.transmission_blocks, rearranged: c.rearranged_blocks, combined: c.combined_blocks };
+    return {
+      startups: c.startups,
+      shared: c.contended_blocks,
+      free: c.transmission_blocks,
+      rearranged: c.rearranged_blocks,
+      combined: c.combined_blocks
+    };
   }
   modelTime(cost, bytes = cost.bytes) {
     const n = this.counts();
-    return cost.ts * n.startups + bytes * (cost.tw * (cost.shared ? n.shared : n.free) + cost.tr * n.rearranged + cost.tc * n.combined);
+    return cost.ts * n.startups +
+        bytes *
+        (cost.tw * (cost.shared ? n.shared : n.free) + cost.tr * n.rearranged +
+         cost.tc * n.combined);
   }
 }
 
@@ -276,7 +338,8 @@ export class Groups {
       groups.sent[Math.floor(i / groups.rows)] += amount;
       groups.received[i % groups.rows] += amount;
     });
-    groups.busiest = groups.sent.reduce((most, amount, i) => Math.max(most, amount + groups.received[i]), 1);
+    groups.busiest =
+        groups.sent.reduce((most, amount, i) => Math.max(most, amount + groups.received[i]), 1);
     return groups;
   }
   of(node) { return Math.floor(node / this.per); }
@@ -291,11 +354,16 @@ export class Groups {
 export class Replay {
   static async from(json, play) {
     const replay = new Replay(), input = await reader(json.times), count = play.from.length;
-    Object.assign(replay, { play, machine: json.machine, blocked: json.blocked_messages, time: json.time_ps / 1e6 });
-    replay.ready = new Float64Array(count), replay.delivered = new Float64Array(count), replay.gone = new Float64Array(count);
+    Object.assign(
+        replay,
+        { play, machine: json.machine, blocked: json.blocked_messages, time: json.time_ps / 1e6 });
+    replay.ready = new Float64Array(count), replay.delivered = new Float64Array(count),
+    replay.gone = new Float64Array(count);
     replay.first = new Int32Array(count + 1);
-    for (let i = 0; i < count; ++i) replay.first[i + 1] = replay.first[i] + play.ways[play.way[i]].length + 1;
-    for (const key of ["requested", "granted", "released"]) replay[key] = new Float64Array(replay.first[count]);
+    for (let i = 0; i < count; ++i)
+      replay.first[i + 1] = replay.first[i] + play.ways[play.way[i]].length + 1;
+    for (const key of ["requested", "granted", "released"])
+      replay[key] = new Float64Array(replay.first[count]);
     let last = 0;
     const us = (picoseconds) => picoseconds / 1e6;
     for (let i = 0; i < count; ++i) {
@@ -323,7 +391,10 @@ export class Replay {
     replay.windows();
     return replay;
   }
-  /** From the first message of a step that sets out to its last one that arrives. A step's box ends where the next one begins. */
+  /**
+   * From the first message of a step that sets out to its last one that arrives. A step's box ends
+   * where the next one begins.
+   */
   windows() {
     const { play } = this;
     this.steps = [];
@@ -339,10 +410,13 @@ export class Replay {
     for (let step = play.steps - 1; step >= 0; --step) {
       const window = this.steps[step];
       window.complete = window.end;
-      window.start = Math.min(window.start, next), window.end = Math.max(window.start, Math.min(window.end, next));
+      window.start = Math.min(window.start, next),
+      window.end = Math.max(window.start, Math.min(window.end, next));
       next = window.start;
     }
-    this.order = Array.from(this.ready.keys()).filter((i) => this.ready[i] >= 0).sort((a, b) => this.ready[a] - this.ready[b]);
+    this.order = Array.from(this.ready.keys())
+                     .filter((i) => this.ready[i] >= 0)
+                     .sort((a, b) => this.ready[a] - this.ready[b]);
   }
   /** Steps of which every message has arrived. */
   complete(t) {
@@ -362,7 +436,10 @@ export class Replay {
     }
     return result.sort((a, b) => a - b);
   }
-  /** The channels of links that are released after one time and not after another: [{link, channel}]. */
+  /**
+   * The channels of links that are released after one time and not after another: [{link,
+   * channel}].
+   */
   releasedBetween(after, until) {
     const result = [], { play } = this;
     for (const i of this.order) {
@@ -372,25 +449,32 @@ export class Replay {
       for (let k = this.first[i]; k < this.first[i + 1] - 1; ++k) {
         if (this.released[k] <= after || this.released[k] > until) continue;
         way ??= play.network.walk(play.from[i], play.ways[play.way[i]]);
-        result.push({ link: way.links[k - this.first[i]], channel: way.channels[k - this.first[i]] });
+        result.push(
+            { link: way.links[k - this.first[i]], channel: way.channels[k - this.first[i]] });
       }
     }
     return result;
   }
-  /** How far head and tail are, in links; `waits`: for which of its channels it stands still, its links for the ejection port; -1: it does not. */
+  /**
+   * How far head and tail are, in links; `waits`: for which of its channels it stands still, its
+   * links for the ejection port; -1: it does not.
+   */
   moment(i, t) {
     const a = this.first[i], hops = this.first[i + 1] - a - 1;
     let head = hops, tail = 0, waits = -1;
     for (let k = 0; k <= hops; ++k) {
       if (t < this.granted[a + k]) {
         if (t >= this.requested[a + k]) waits = k;
-        const left = k === 0 ? this.ready[i] : this.granted[a + k - 1], span = this.requested[a + k] - left;
+        const left = k === 0 ? this.ready[i] : this.granted[a + k - 1],
+              span = this.requested[a + k] - left;
         head = k === 0 ? 0 : k - 1 + (span > 0 ? Math.min(1, (t - left) / span) : 1);
         break;
       }
     }
     for (let k = 0; k < hops; ++k) {
-      const before = k === 0 ? this.released[a] - (hops > 1 ? this.released[a + 1] - this.released[a] : 0) : this.released[a + k - 1];
+      const before = k === 0 ?
+          this.released[a] - (hops > 1 ? this.released[a + 1] - this.released[a] : 0) :
+          this.released[a + k - 1];
       if (t >= this.released[a + k]) tail = k + 1;
       else {
         if (t > before) tail = k + (t - before) / (this.released[a + k] - before);
@@ -401,17 +485,22 @@ export class Replay {
   }
   /** The message that holds what another one waits for; -1: none is found. */
   holder(i, waits, t) {
-    const { play } = this, { network } = play, way = network.walk(play.from[i], play.ways[play.way[i]]);
+    const { play } = this, { network } = play,
+                 way = network.walk(play.from[i], play.ways[play.way[i]]);
     for (const other of this.alive(t)) {
       if (other === i) continue;
       const a = this.first[other], hops = this.first[other + 1] - a - 1;
       if (waits >= way.links.length) {
-        if (play.to[other] === play.to[i] && this.granted[a + hops] <= t && t < this.delivered[other]) return other;
+        if (play.to[other] === play.to[i] && this.granted[a + hops] <= t &&
+            t < this.delivered[other])
+          return other;
         continue;
       }
       const others = network.walk(play.from[other], play.ways[play.way[other]]);
       for (let k = 0; k < hops; ++k) {
-        if (others.links[k] === way.links[waits] && others.channels[k] === way.channels[waits] && this.granted[a + k] <= t && t < this.released[a + k]) return other;
+        if (others.links[k] === way.links[waits] && others.channels[k] === way.channels[waits] &&
+            this.granted[a + k] <= t && t < this.released[a + k])
+          return other;
       }
     }
     return -1;
@@ -419,8 +508,8 @@ export class Replay {
 }
 
 /**
- * Which blocks each node has, at any moment. Moments are numbered: without a replay moment t is before step t; with one,
- * moment k is after the k-th time at which messages arrive.
+ * Which blocks each node has, at any moment. Moments are numbered: without a replay moment t is
+ * before step t; with one, moment k is after the k-th time at which messages arrive.
  */
 export class Blocks {
   static async from(json, play) {
@@ -441,7 +530,8 @@ export class Blocks {
     }
     blocks.count = blocks.units / blocks.parts;
     blocks.origin = new Int32Array(blocks.count);
-    for (let node = 0; node < p; ++node) blocks.origin.fill(node, blocks.bases[node], blocks.bases[node + 1]);
+    for (let node = 0; node < p; ++node)
+      blocks.origin.fill(node, blocks.bases[node], blocks.bases[node + 1]);
     blocks.destination = new Int32Array(blocks.count);
     if (json.blocks.destinations) {
       const input = await reader(json.blocks.destinations);
@@ -458,15 +548,18 @@ export class Blocks {
   order(play) {
     const { replay } = play;
     if (!replay) {
-      this.coming = Int32Array.from(play.from.keys()), this.first = play.first, this.moments = play.steps;
+      this.coming = Int32Array.from(play.from.keys()), this.first = play.first,
+      this.moments = play.steps;
       return;
     }
     // A message to oneself changes nothing.
-    this.coming = Int32Array.from(replay.order).sort((a, b) => replay.delivered[a] - replay.delivered[b]);
+    this.coming =
+        Int32Array.from(replay.order).sort((a, b) => replay.delivered[a] - replay.delivered[b]);
     this.first = [], this.arrivals = [];
     this.coming.forEach((message, i) => {
       const t = replay.delivered[message];
-      if (i === 0 || t !== this.arrivals[this.arrivals.length - 1]) this.first.push(i), this.arrivals.push(t);
+      if (i === 0 || t !== this.arrivals[this.arrivals.length - 1])
+        this.first.push(i), this.arrivals.push(t);
     });
     this.moments = this.first.length;
     this.first.push(this.coming.length);
@@ -476,25 +569,32 @@ export class Blocks {
     let low = 0, high = this.moments ?? 0;
     while (low < high) {
       const middle = low + high >> 1;
-      if (this.arrivals[middle] <= t) low = middle + 1; else high = middle;
+      if (this.arrivals[middle] <= t) low = middle + 1;
+      else high = middle;
     }
     return low;
   }
   /**
-   * Of a replay: for each node and step the last moment at which what it gets in this or an earlier step came, or what it sends
-   * in a step in which it gets nothing arrived; -1: none did.
+   * Of a replay: for each node and step the last moment at which what it gets in this or an earlier
+   * step came, or what it sends in a step in which it gets nothing arrived; -1: none did.
    */
   completions() {
-    const { play, nodes } = this, result = new Int32Array(nodes * play.steps).fill(-1), sent = new Int32Array(nodes * play.steps).fill(-1);
+    const { play, nodes } = this, result = new Int32Array(nodes * play.steps).fill(-1),
+                        sent = new Int32Array(nodes * play.steps).fill(-1);
     for (let moment = 0; moment < this.moments; ++moment) {
       for (let i = this.first[moment]; i < this.first[moment + 1]; ++i) {
         const message = this.coming[i], step = play.stepOf(message);
-        result[play.to[message] * play.steps + step] = sent[play.from[message] * play.steps + step] = moment;
+        result[play.to[message] * play.steps + step] =
+            sent[play.from[message] * play.steps + step] = moment;
       }
     }
-    sent.forEach((moment, i) => { if (result[i] < 0) result[i] = moment; });
+    sent.forEach((moment, i) => {
+      if (result[i] < 0) result[i] = moment;
+    });
     for (let node = 0; node < nodes; ++node) {
-      for (let step = 1; step < play.steps; ++step) result[node * play.steps + step] = Math.max(result[node * play.steps + step], result[node * play.steps + step - 1]);
+      for (let step = 1; step < play.steps; ++step)
+        result[node * play.steps + step] =
+            Math.max(result[node * play.steps + step], result[node * play.steps + step - 1]);
     }
     return result;
   }
@@ -524,13 +624,18 @@ export class Blocks {
       f(unit, unit + 1);
       return;
     }
-    for (let i = this.runStart[message]; i < this.runStart[message + 1]; i += 2) f(this.runs[i], this.runs[i + 1]);
+    for (let i = this.runStart[message]; i < this.runStart[message + 1]; i += 2)
+      f(this.runs[i], this.runs[i + 1]);
   }
-  /** Of blocks that move: the moment at which one came to where it is; 0: it was there from the start. */
+  /**
+   * Of blocks that move: the moment at which one came to where it is; 0: it was there from the
+   * start.
+   */
   arrival(block, moment) {
     const unit = block * this.parts;
     for (let at = moment; at > 0; --at) {
-      for (let i = this.first[at - 1]; i < this.first[at]; ++i) if (this.carries(this.coming[i], unit)) return at;
+      for (let i = this.first[at - 1]; i < this.first[at]; ++i)
+        if (this.carries(this.coming[i], unit)) return at;
     }
     return 0;
   }
@@ -550,7 +655,8 @@ export class Blocks {
   prepareMoves() {
     const Numbers = this.nodes > 65536 ? Uint32Array : Uint16Array;
     const start = new Numbers(this.units);
-    for (let unit = 0; unit < this.units; ++unit) start[unit] = this.origin[Math.floor(unit / this.parts)];
+    for (let unit = 0; unit < this.units; ++unit)
+      start[unit] = this.origin[Math.floor(unit / this.parts)];
     const kept = Math.max(1, Math.floor(64e6 / (this.units * start.BYTES_PER_ELEMENT)));
     this.every = Math.max(8, Math.ceil(this.moments / kept));
     this.snapshots = new Map([[0, start]]);
@@ -567,10 +673,12 @@ export class Blocks {
     const { places } = this.now;
     while (this.now.moment < moment) {
       for (let i = this.first[this.now.moment]; i < this.first[this.now.moment + 1]; ++i) {
-        this.forRuns(this.coming[i], (first, end) => places.fill(this.play.to[this.coming[i]], first, end));
+        this.forRuns(
+            this.coming[i], (first, end) => places.fill(this.play.to[this.coming[i]], first, end));
       }
       ++this.now.moment;
-      if (this.now.moment % this.every === 0 && !this.snapshots.has(this.now.moment)) this.snapshots.set(this.now.moment, places.slice());
+      if (this.now.moment % this.every === 0 && !this.snapshots.has(this.now.moment))
+        this.snapshots.set(this.now.moment, places.slice());
     }
     return places;
   }
@@ -579,12 +687,14 @@ export class Blocks {
 
   prepareCopies() {
     this.since = new Int32Array(this.nodes * this.units).fill(-1);
-    for (let unit = 0; unit < this.units; ++unit) this.since[this.origin[Math.floor(unit / this.parts)] * this.units + unit] = 0;
+    for (let unit = 0; unit < this.units; ++unit)
+      this.since[this.origin[Math.floor(unit / this.parts)] * this.units + unit] = 0;
     for (let moment = 0; moment < this.moments; ++moment) {
       for (let i = this.first[moment]; i < this.first[moment + 1]; ++i) {
         const base = this.play.to[this.coming[i]] * this.units;
         this.forRuns(this.coming[i], (first, end) => {
-          for (let unit = first; unit < end; ++unit) if (this.since[base + unit] < 0) this.since[base + unit] = moment + 1;
+          for (let unit = first; unit < end; ++unit)
+            if (this.since[base + unit] < 0) this.since[base + unit] = moment + 1;
         });
       }
     }
@@ -606,7 +716,9 @@ export class Blocks {
           runs.push([first, first + input.next() + 1]);
         }
         if (!this.history.has(cell)) this.history.set(cell, []);
-        const from = 1 + (completions ? completions[Math.floor(cell / this.units) * this.play.steps + step] : step);
+        const from = 1 +
+            (completions ? completions[Math.floor(cell / this.units) * this.play.steps + step] :
+                           step);
         this.history.get(cell).push({ from, runs });
       }
     }
@@ -615,7 +727,8 @@ export class Blocks {
   covered(node, column, moment) {
     const history = this.history.get(node * this.units + column) ?? [];
     let runs = this.startsWith(node, column) ? [[node, node + 1]] : [];
-    for (const change of history) if (change.from <= moment) runs = change.runs;
+    for (const change of history)
+      if (change.from <= moment) runs = change.runs;
     return runs;
   }
   startsWith() { return this.play.check.operation !== "barrier"; }
@@ -642,7 +755,9 @@ export class Blocks {
     }
     return { done, all };
   }
-  /** Of each node: the share of its result that it has at a moment; null where that is not known. */
+  /**
+   * Of each node: the share of its result that it has at a moment; null where that is not known.
+   */
   shareOf(moment) {
     const share = new Float32Array(this.nodes);
     if (this.kind === "moves") {
@@ -653,7 +768,8 @@ export class Blocks {
         ++all[destination];
         if (places[unit] === destination) ++share[destination];
       }
-      for (let node = 0; node < this.nodes; ++node) share[node] = all[node] > 0 ? share[node] / all[node] : -1;
+      for (let node = 0; node < this.nodes; ++node)
+        share[node] = all[node] > 0 ? share[node] / all[node] : -1;
       return share;
     }
     if (this.kind === "copies") {
@@ -705,7 +821,8 @@ export class Blocks {
       if (since <= 0) break;
       let came = -1;
       for (let i = this.first[since - 1]; i < this.first[since] && came < 0; ++i) {
-        if (this.play.to[this.coming[i]] === at && this.carries(this.coming[i], unit)) came = this.coming[i];
+        if (this.play.to[this.coming[i]] === at && this.carries(this.coming[i], unit))
+          came = this.coming[i];
       }
       if (came < 0) break;
       messages.unshift(came);

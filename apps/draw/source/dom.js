@@ -14,8 +14,10 @@ function fill(element, attributes, children) {
   }
   return element;
 }
-export const h = (name, attributes, ...children) => fill(document.createElement(name), attributes, children);
-export const svg = (name, attributes, ...children) => fill(document.createElementNS(space, name), attributes, children);
+export const h = (name, attributes, ...children) =>
+    fill(document.createElement(name), attributes, children);
+export const svg = (name, attributes, ...children) =>
+    fill(document.createElementNS(space, name), attributes, children);
 
 /** A number as the page writes it: thousands parted, four digits where it is no count. */
 export function figure(value) {

@@ -1,11 +1,11 @@
 // The player's page: one algorithm alone, or several on one clock.
 // SPDX-License-Identifier: Apache-2.0
-import { Network, Play } from "./data.js";
-import { bytes, crossed, figure, h, plural, time } from "./dom.js";
-import { figuresCard, Matrix, selectionCard, Traffic } from "./cards.js";
-import { algorithmColours, costCard, crossoverPlot, formulasCard, replayCard } from "./compare.js";
-import { Strip } from "./strip.js";
-import { makeView } from "./view.js";
+import {Network, Play} from "./data.js";
+import {bytes, crossed, figure, h, plural, time} from "./dom.js";
+import {figuresCard, Matrix, selectionCard, Traffic} from "./cards.js";
+import {algorithmColours, costCard, crossoverPlot, formulasCard, replayCard} from "./compare.js";
+import {Strip} from "./strip.js";
+import {makeView} from "./view.js";
 
 const step_seconds = 1.2, speeds = [0.25, 0.5, 1, 2, 4, 8], resting = 0.55, idle_share = 0.25;
 const clamp = (x, low, high) => Math.max(low, Math.min(high, x));
@@ -16,9 +16,30 @@ class State {
   constructor(data, plays) {
     this.plays = plays;
     const cost = data.cost;
-    this.base = { ts: cost.ts_us, tw: cost.tw_us_per_byte, tr: cost.tr_us_per_byte, tc: cost.tc_us_per_byte, bytes: cost.block_bytes, shared: true };
-    this.cost = { ...this.base };
-    Object.assign(this, { shown: 0, comparing: false, step: 0, at: resting, clock: 0, playing: false, speed: 1, links: "worms", colour: "dimension", load: "step", blocks: "destination", theme: "", select: null });
+    this.base = {
+      ts: cost.ts_us,
+      tw: cost.tw_us_per_byte,
+      tr: cost.tr_us_per_byte,
+      tc: cost.tc_us_per_byte,
+      bytes: cost.block_bytes,
+      shared: true
+    };
+    this.cost = {...this.base };
+    Object.assign(this, {
+      shown: 0,
+      comparing: false,
+      step: 0,
+      at: resting,
+      clock: 0,
+      playing: false,
+      speed: 1,
+      links: "worms",
+      colour: "dimension",
+      load: "step",
+      blocks: "destination",
+      theme: "",
+      select: null
+    });
     this.listeners = [];
   }
   get play() { return this.plays[this.shown]; }
@@ -28,12 +49,15 @@ class State {
     Object.assign(this, changes);
     for (const listener of this.listeners) listener(changes);
   }
-  setCost(changes) { this.set({ cost: { ...this.cost, ...changes } }); }
+  setCost(changes) { this.set({ cost: {...this.cost, ...changes } }); }
 }
 
 function fragmentOf(state) {
   const parts = [];
-  const put = (key, value, preset) => { if (value !== preset && value !== "" && value !== null && value !== undefined) parts.push(`${key}=${encodeURIComponent(value)}`); };
+  const put = (key, value, preset) => {
+    if (value !== preset && value !== "" && value !== null && value !== undefined)
+      parts.push(`${key}=${encodeURIComponent(value)}`);
+  };
   if (state.byClock) put("t", Number(state.clock.toFixed(2)));
   else {
     put("step", state.step);
@@ -41,12 +65,15 @@ function fragmentOf(state) {
   }
   const s = state.select, name = s?.kind;
   if (name === "node") put("node", s.node);
-  if (name === "link") put("link", `${state.play.network.lanes[s.link].from}-${state.play.network.lanes[s.link].to}`);
+  if (name === "link")
+    put("link", `${state.play.network.lanes[s.link].from}-${state.play.network.lanes[s.link].to}`);
   if (name === "worm") put("worm", s.message);
   if (name === "block") put("block", `${s.origin}-${s.destination}`);
   if (state.comparing) put("play", state.plays.map((play) => play.algorithm).join(","));
   else if (state.shown > 0) put("play", state.play.algorithm);
-  put("links", state.links, "worms"), put("colour", state.colour, "dimension"), put("load", state.load, "step"), put("blocks", state.blocks, "destination"), put("theme", state.theme, "");
+  put("links", state.links, "worms"), put("colour", state.colour, "dimension"),
+      put("load", state.load, "step"), put("blocks", state.blocks, "destination"),
+      put("theme", state.theme, "");
   for (const key of ["ts", "tw", "tr", "tc", "bytes"]) put(key, state.cost[key], state.base[key]);
   return parts.length > 0 ? `#${parts.join("&")}` : "#";
 }
@@ -59,7 +86,9 @@ function readFragment(state, hash = location.hash) {
     const value = given.has(key) ? Number(given.get(key)) : NaN;
     return Number.isFinite(value) ? clamp(value, low, high) : null;
   };
-  const choice = (key, choices) => { if (choices.includes(given.get(key))) changes[key] = given.get(key); };
+  const choice = (key, choices) => {
+    if (choices.includes(given.get(key))) changes[key] = given.get(key);
+  };
   const named = given.get("play")?.split(",") ?? [];
   if (named.length > 1 && state.plays.length > 1) changes.comparing = true;
   else if (named.length === 1) {
@@ -73,8 +102,11 @@ function readFragment(state, hash = location.hash) {
   if (at !== null) changes.at = at;
   const t = number("t", 0, 1e12);
   if (t !== null) changes.clock = t;
-  choice("links", ["worms", "load"]), choice("colour", ["dimension", "sender", "receiver", "phase"]), choice("load", ["step", "all"]), choice("blocks", ["destination", "origin"]), choice("theme", ["light", "dark"]);
-  const cost = { ...state.cost };
+  choice("links", ["worms", "load"]),
+      choice("colour", ["dimension", "sender", "receiver", "phase"]),
+      choice("load", ["step", "all"]), choice("blocks", ["destination", "origin"]),
+      choice("theme", ["light", "dark"]);
+  const cost = {...state.cost };
   for (const key of ["ts", "tw", "tr", "tc", "bytes"]) {
     const value = number(key, key === "bytes" ? 1 : 0, 1e12);
     if (value !== null) cost[key] = value;
@@ -86,46 +118,88 @@ function readFragment(state, hash = location.hash) {
   else if (pair("link")) {
     const link = play.network.linkOf(Number(pair("link")[1]), Number(pair("link")[2]));
     if (link >= 0) changes.select = { kind: "link", link };
-  } else if (worm !== null && play.from.length > 0) changes.select = { kind: "worm", message: Math.round(worm) };
-  else if (pair("block")) changes.select = chooseBlock(play, Number(pair("block")[1]), Number(pair("block")[2]));
+  } else if (worm !== null && play.from.length > 0)
+    changes.select = { kind: "worm", message: Math.round(worm) };
+  else if (pair("block"))
+    changes.select = chooseBlock(play, Number(pair("block")[1]), Number(pair("block")[2]));
   return changes;
 }
 
 function chooseBlock(play, origin, destination) {
   const { blocks, network } = play;
-  if (origin >= network.nodes || destination >= network.nodes || !(blocks.kind === "moves" || blocks.kind === "copies")) return null;
+  if (origin >= network.nodes || destination >= network.nodes ||
+      !(blocks.kind === "moves" || blocks.kind === "copies"))
+    return null;
   const block = blocks.between(origin, destination);
   if (block < 0) return null;
   return { kind: "block", block, origin, destination, way: blocks.way(block, destination) };
 }
 
 const icons = {
-  first: "M3 3v10h2V3zm3 5 7 5V3z", back: "M10.5 2.5 5 8l5.500 5.500 1.500-1.500L8 8l4-4z", play: "M4 2.500v11L13 8z", pause: "M4 3h3v10H4zm5 0h3v10H9z", forward: "M5.500 2.500 4 4l4 4-4 4 1.500 1.500L11 8z",
+  first: "M3 3v10h2V3zm3 5 7 5V3z",
+  back: "M10.5 2.5 5 8l5.500 5.500 1.500-1.500L8 8l4-4z",
+  play: "M4 2.500v11L13 8z",
+  pause: "M4 3h3v10H4zm5 0h3v10H9z",
+  forward: "M5.500 2.500 4 4l4 4-4 4 1.500 1.500L11 8z",
 };
 function iconButton(icon, label, action, extra = {}) {
-  const button = h("button", { type: "button", "aria-label": label, title: label, onclick: action, ...extra });
-  button.innerHTML = `<svg viewBox="0 0 16 16" width="16" height="16" aria-hidden="true"><path d="${icons[icon]}" fill="currentColor"/></svg>`;
+  const button =
+      h("button", { type: "button", "aria-label": label, title: label, onclick: action, ...extra });
+  button.innerHTML = `<svg viewBox="0 0 16 16" width="16" height="16" aria-hidden="true"><path d="${
+      icons[icon]}" fill="currentColor"/></svg>`;
   return button;
 }
 
 function choices(label, key, values, state) {
-  const buttons = values.map(([value, text]) => h("button", { type: "button", "data-key": key, "data-value": value, onclick: () => state.set({ [key]: value }) }, text));
-  return { element: h("div", { class: "choice" }, h("span", { class: "mute" }, label), h("div", { class: "switch", role: "group", "aria-label": label }, buttons)), refresh: () => buttons.forEach((button) => button.setAttribute("aria-pressed", state[key] === button.dataset.value)) };
+  const buttons = values.map(
+      ([value, text]) =>
+          h("button", {
+            type: "button",
+            "data-key": key,
+            "data-value": value,
+            onclick: () => state.set({ [key]: value })
+          },
+            text));
+  return {
+    element:
+        h("div", { class: "choice" }, h("span", { class: "mute" }, label),
+          h("div", { class: "switch", role: "group", "aria-label": label }, buttons)),
+    refresh: () => buttons.forEach(
+        (button) => button.setAttribute("aria-pressed", state[key] === button.dataset.value))
+  };
 }
 
 /** The four verdicts of check. */
 function verdicts(check) {
-  const chip = (kind, text, title) => h("span", { class: `verdict ${kind}`, title }, `${kind === "ok" ? "✓" : kind === "warn" ? "!" : "?"} ${text}`);
+  const chip = (kind, text, title) =>
+      h("span", { class: `verdict ${kind}`, title },
+        `${
+            kind === "ok"       ? "✓" :
+                kind === "warn" ? "!" :
+                                  "?"} ${text}`);
   return [
-    check.delivered === null ? chip("grey", "delivery not proved", check.proof) : check.delivered ? chip("ok", "delivered, proved", check.proof) : chip("warn", "not delivered", check.proof),
-    check.exactly_once === null ? chip("grey", "once: not told", check.arrivals) : check.exactly_once ? chip("ok", "exactly once", check.arrivals) : chip(check.exactly_once_claimed ? "warn" : "grey", "some more than once", check.arrivals),
-    check.link_load_max <= 1 ? chip("ok", "no contention", "no link carries two messages in a step") : chip("warn", `link load up to ${check.link_load_max}`, "most messages on one link in one step"),
-    check.deadlock_free ? chip("ok", "deadlock-free", "the routes' channel dependency graph has no cycle") : chip("warn", "can deadlock", check.failures.join("; ")),
+    check.delivered === null ? chip("grey", "delivery not proved", check.proof) :
+        check.delivered      ? chip("ok", "delivered, proved", check.proof) :
+                               chip("warn", "not delivered", check.proof),
+    check.exactly_once === null ?
+        chip("grey", "once: not told", check.arrivals) :
+        check.exactly_once ?
+        chip("ok", "exactly once", check.arrivals) :
+        chip(check.exactly_once_claimed ? "warn" : "grey", "some more than once", check.arrivals),
+    check.link_load_max <= 1 ?
+        chip("ok", "no contention", "no link carries two messages in a step") :
+        chip(
+            "warn", `link load up to ${check.link_load_max}`,
+            "most messages on one link in one step"),
+    check.deadlock_free ?
+        chip("ok", "deadlock-free", "the routes' channel dependency graph has no cycle") :
+        chip("warn", "can deadlock", check.failures.join("; ")),
   ];
 }
 
 const dimensionName = (network, d) => {
-  if (network.dimensions.length === 2 && !network.hypercube) return `dimension ${d} ${d === 0 ? "↓" : "→"}`;
+  if (network.dimensions.length === 2 && !network.hypercube)
+    return `dimension ${d} ${d === 0 ? "↓" : "→"}`;
   return `dimension ${d}`;
 };
 
@@ -133,21 +207,40 @@ function legend(play, state) {
   const { network } = play, items = [];
   const sample = (style, text) => h("span", { class: "sample" }, h("i", { style }), text);
   if (play.aggregate || (state.links === "load" && state.load === "all")) {
-    items.push(h("span", { class: "sample" }, [1, 2, 3, 4, 5].map((i) => h("i", { class: "part", style: `background:var(--seq-${i})` })), "links: bytes over all steps"));
-    if (play.groups) items.push(h("span", { class: "sample" }, [1, 2, 3].map((i) => h("i", { class: "part", style: `background:var(--seq-${i})` })), `nodes: bytes of their group of ${figure(play.groups.per)}`));
+    items.push(h(
+        "span", { class: "sample" },
+        [1, 2, 3, 4, 5].map((i) => h("i", { class: "part", style: `background:var(--seq-${i})` })),
+        "links: bytes over all steps"));
+    if (play.groups)
+      items.push(
+          h("span", { class: "sample" },
+            [1, 2, 3].map((i) => h("i", { class: "part", style: `background:var(--seq-${i})` })),
+            `nodes: bytes of their group of ${figure(play.groups.per)}`));
   } else {
     if (state.colour === "dimension") {
-      const real = network.dimensions.map((dimension, d) => [dimension, d]).filter(([dimension]) => dimension.size > 1);
-      for (const [, d] of real.slice(0, 8)) items.push(sample(`background:var(--dim-${d % 6})`, dimensionName(network, d)));
+      const real = network.dimensions.map((dimension, d) => [dimension, d])
+                       .filter(([dimension]) => dimension.size > 1);
+      for (const [, d] of real.slice(0, 8))
+        items.push(sample(`background:var(--dim-${d % 6})`, dimensionName(network, d)));
     } else if (state.colour === "phase") {
-      play.phases.slice(0, 6).forEach((phase, i) => items.push(sample(`background:var(--dim-${i % 6})`, phase.name)));
+      play.phases.slice(0, 6).forEach(
+          (phase, i) => items.push(sample(`background:var(--dim-${i % 6})`, phase.name)));
     } else {
-      items.push(h("span", { class: "sample" }, h("i", { class: "hues" }), `${state.colour}, by place`));
+      items.push(
+          h("span", { class: "sample" }, h("i", { class: "hues" }), `${state.colour}, by place`));
     }
     items.push(sample("background:var(--load-0)", "link, idle"));
-    if (play.replay) items.push(h("span", { class: "sample" }, h("i", { class: "hatched" }), "waits for a channel"));
-    if (play.check.link_load_max > 1) items.push(h("span", { class: "sample" }, [2, 3, 4].map((i) => h("i", { class: "part", style: `background:var(--load-${i})` })), "load 2, 3, 4 .."));
-    items.push(h("span", { class: "sample" }, h("i", { class: "idle-node" }), "idle node"), h("span", { class: "sample" }, "width: message size"));
+    if (play.replay)
+      items.push(
+          h("span", { class: "sample" }, h("i", { class: "hatched" }), "waits for a channel"));
+    if (play.check.link_load_max > 1)
+      items.push(
+          h("span", { class: "sample" },
+            [2, 3, 4].map((i) => h("i", { class: "part", style: `background:var(--load-${i})` })),
+            "load 2, 3, 4 .."));
+    items.push(
+        h("span", { class: "sample" }, h("i", { class: "idle-node" }), "idle node"),
+        h("span", { class: "sample" }, "width: message size"));
   }
   return items;
 }
@@ -161,10 +254,14 @@ class Scene {
   /** \param clock  of a replay */
   update(step, at, clock, playing) {
     const { state, view, play } = this;
-    const key = `${play.replay ? "" : step} ${state.links} ${state.colour} ${state.load} ${JSON.stringify(state.select)} ${state.theme}`;
+    const key = `${play.replay ? "" : step} ${state.links} ${state.colour} ${state.load} ${
+        JSON.stringify(state.select)} ${state.theme}`;
     if (key !== this.key) {
       view.options = { links: state.links, colour: state.colour, load: state.load };
-      view.selected = state.comparing && (state.select?.kind === "worm" || state.select?.kind === "block") ? null : state.select;
+      view.selected =
+          state.comparing && (state.select?.kind === "worm" || state.select?.kind === "block") ?
+          null :
+          state.select;
       play.replay ? view.showAt(clock, playing, true) : view.show(step, at, playing);
       this.key = key;
     } else if (play.replay) {
@@ -180,7 +277,10 @@ class Page {
     this.data = data, this.network = network;
     this.state = new State(data, plays);
     this.state.listeners.push((changes) => this.changed(changes));
-    this.handlers = { choose: (what) => this.choose(what), hover: (what, event) => this.hovered(what, event) };
+    this.handlers = {
+      choose: (what) => this.choose(what),
+      hover: (what, event) => this.hovered(what, event)
+    };
     this.tip = h("div", { class: "tip", role: "status", hidden: true });
     this.live = h("div", { class: "hidden", "aria-live": "polite" });
     this.root = h("div", { id: "page" });
@@ -194,7 +294,13 @@ class Page {
       if (hash !== this.written) this.state.set(readFragment(this.state, hash));
     });
     let width = innerWidth;
-    addEventListener("resize", () => { if (innerWidth !== width) { width = innerWidth; this.layoutStrips(); } if (!this.state.comparing) this.drawMatrix(this.shown(this.state.shown)); });
+    addEventListener("resize", () => {
+      if (innerWidth !== width) {
+        width = innerWidth;
+        this.layoutStrips();
+      }
+      if (!this.state.comparing) this.drawMatrix(this.shown(this.state.shown));
+    });
     matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => this.repaint());
     addEventListener("beforeprint", () => this.makePrint());
   }
@@ -218,21 +324,68 @@ class Page {
 
   header() {
     const { state, data } = this, play = state.play, network = this.network;
-    const name = (p, i) => h("span", { class: "algorithm", style: state.comparing ? `color:var(--line-${algorithmColours[i]})` : null }, p.algorithm);
-    const title = h("h1", {}, `${data.plays[0].operation} on ${crossed(network.text)} `, state.comparing ? state.plays.map((p, i) => [i === 0 ? "" : i + 1 === state.plays.length ? " and " : ", ", name(p, i)]).flat() : name(play, 0));
+    const name = (p, i) =>
+        h("span", {
+          class: "algorithm",
+          style: state.comparing ? `color:var(--line-${algorithmColours[i]})` : null
+        },
+          p.algorithm);
+    const title =
+        h("h1", {}, `${data.plays[0].operation} on ${crossed(network.text)} `,
+          state.comparing ? state.plays
+                                .map(
+                                    (p, i) =>
+                                        [i === 0                          ? "" :
+                                             i + 1 === state.plays.length ? " and " :
+                                                                            ", ",
+                                         name(p, i)])
+                                .flat() :
+                            name(play, 0));
     const block = this.data.cost.block_bytes;
-    const below = state.comparing ? `${play.replay ? "replayed on a modelled machine" : "by time of the cost model"}; blocks of ${bytes(state.cost.bytes)}` : [play.json.source, `${play.json.ports === "all" ? "all ports" : "one port"}`, `blocks of ${bytes(block)}`, plural(play.check.messages, "message"), ...(play.replay ? [`replayed: ${play.replay.machine}`] : [])].join(" · ");
+    const below = state.comparing ?
+        `${
+            play.replay ? "replayed on a modelled machine" :
+                          "by time of the cost model"}; blocks of ${bytes(state.cost.bytes)}` :
+        [
+          play.json.source, `${play.json.ports === "all" ? "all ports" : "one port"}`,
+          `blocks of ${bytes(block)}`, plural(play.check.messages, "message"),
+          ...(play.replay ? [`replayed: ${play.replay.machine}`] : [])
+        ].join(" · ");
     const buttons = h("div", { class: "buttons" });
     if (state.plays.length > 1) {
-      buttons.append(h("button", { type: "button", class: "wide-only compare", onclick: () => this.compare(!state.comparing) }, state.comparing ? "One alone" : "Compare"));
+      buttons.append(
+          h("button", {
+            type: "button",
+            class: "wide-only compare",
+            onclick: () => this.compare(!state.comparing)
+          },
+            state.comparing ? "One alone" : "Compare"));
       if (!state.comparing) {
-        const select = h("select", { "aria-label": "algorithm", onchange: () => this.alone(Number(select.value)) }, state.plays.map((p, i) => h("option", { value: i, selected: i === state.shown }, p.algorithm)));
+        const select =
+            h("select",
+              { "aria-label": "algorithm", onchange: () => this.alone(Number(select.value)) },
+              state.plays.map(
+                  (p, i) => h("option", { value: i, selected: i === state.shown }, p.algorithm)));
         buttons.append(select);
       }
     }
-    buttons.append(h("button", { type: "button", class: "wide-only", onclick: () => this.copyLink() }, "Link"),
-      h("button", { type: "button", "aria-label": "theme", title: "theme: the system's, light, dark", onclick: () => this.cycleTheme() }, "◐"), h("button", { type: "button", "aria-label": "keys", title: "keys", onclick: () => this.help() }, "?"));
-    return h("header", {}, h("div", { class: "titles" }, title, h("p", { class: "below", title: play.replay ? below : play.json.summary }, below)), state.comparing ? null : h("div", { class: "verdicts" }, verdicts(play.check)), buttons);
+    buttons.append(
+        h("button", { type: "button", class: "wide-only", onclick: () => this.copyLink() }, "Link"),
+        h("button", {
+          type: "button",
+          "aria-label": "theme",
+          title: "theme: the system's, light, dark",
+          onclick: () => this.cycleTheme()
+        },
+          "◐"),
+        h("button",
+          { type: "button", "aria-label": "keys", title: "keys", onclick: () => this.help() },
+          "?"));
+    return h(
+        "header", {},
+        h("div", { class: "titles" }, title,
+          h("p", { class: "below", title: play.replay ? below : play.json.summary }, below)),
+        state.comparing ? null : h("div", { class: "verdicts" }, verdicts(play.check)), buttons);
   }
 
   buildSingle() {
@@ -242,27 +395,64 @@ class Page {
     const hasPhases = play.phases.length > 0;
     this.switches = play.aggregate ? [] : [
       choices("Links", "links", [["worms", "worms"], ["load", "load"]], state),
-      choices("Colour", "colour", [["dimension", "dimension"], ["sender", "sender"], ["receiver", "receiver"], ...(hasPhases ? [["phase", "phase"]] : [])], state),
+      choices(
+          "Colour", "colour",
+          [
+            ["dimension", "dimension"], ["sender", "sender"], ["receiver", "receiver"],
+            ...(hasPhases ? [["phase", "phase"]] : [])
+          ],
+          state),
       choices("Load of", "load", [["step", "this step"], ["all", "all steps"]], state),
     ];
     this.legend = h("div", { class: "legend" });
     this.table = h("div", { class: "hidden messages-table" });
-    const notice = play.aggregate ? h("p", { class: "notice" }, `By link load over all steps, and by groups of ${plural(play.groups.per, "node")}: ${play.aggregate}.`) : null;
-    this.matrix = play.groups ? new Traffic(play) : new Matrix(play, state, (what) => this.choose(what));
-    this.selection = h("section", { class: "card selection", "aria-label": "Selection", tabindex: 0 });
-    this.strips = [new Strip(play, (to) => (play.replay ? this.scrubTime(state.shown, to) : this.scrub(to.step, to.at)))];
-    const side = h("div", { class: "side" }, h("section", { class: "card", "aria-label": "Figures" }, figuresCard(play.check, play.replay)), this.matrix.element, this.selection);
-    const card = h("section", { class: "card picture", "aria-label": "Network", tabindex: 0 }, h("div", { class: "switches" }, this.switches.map(({ element }) => element)), notice, h("div", { class: "stage" }, scene.view.element), this.legend, this.table);
+    const notice = play.aggregate ? h("p", { class: "notice" },
+                                      `By link load over all steps, and by groups of ${
+                                          plural(play.groups.per, "node")}: ${play.aggregate}.`) :
+                                    null;
+    this.matrix =
+        play.groups ? new Traffic(play) : new Matrix(play, state, (what) => this.choose(what));
+    this.selection =
+        h("section", { class: "card selection", "aria-label": "Selection", tabindex: 0 });
+    this.strips = [new Strip(
+        play,
+        (to) => (play.replay ? this.scrubTime(state.shown, to) : this.scrub(to.step, to.at)))];
+    const side =
+        h("div", { class: "side" },
+          h("section", { class: "card", "aria-label": "Figures" },
+            figuresCard(play.check, play.replay)),
+          this.matrix.element, this.selection);
+    const card =
+        h("section", { class: "card picture", "aria-label": "Network", tabindex: 0 },
+          h("div", { class: "switches" }, this.switches.map(({ element }) => element)), notice,
+          h("div", { class: "stage" }, scene.view.element), this.legend, this.table);
     this.root.append(h("main", {}, card, side), this.timeline());
   }
 
   timeline() {
     const { state } = this;
-    this.playButton = iconButton("play", "play", () => this.toggle(), { class: "primary", "data-control": "play" });
-    this.speedButton = h("button", { type: "button", class: "speed", "aria-label": "speed", onclick: () => this.faster(1, true) }, "1 ×");
+    this.playButton = iconButton(
+        "play", "play", () => this.toggle(), { class: "primary", "data-control": "play" });
+    this.speedButton =
+        h("button", {
+          type: "button",
+          class: "speed",
+          "aria-label": "speed",
+          onclick: () => this.faster(1, true)
+        },
+          "1 ×");
     this.status = h("div", { class: "status" });
-    const transport = h("div", { class: "transport" }, iconButton("first", "first step", () => this.go(0)), iconButton("back", "step back", () => this.stepBy(-1)), this.playButton, iconButton("forward", "step on", () => this.stepBy(1)), this.speedButton, this.status);
-    const rows = this.strips.map((strip, i) => h("div", { class: "strip-row" }, state.comparing ? h("b", { style: `color:var(--line-${algorithmColours[i]})` }, state.plays[i].algorithm) : null, h("div", { class: "strip-box" }, strip.element)));
+    const transport =
+        h("div", { class: "transport" }, iconButton("first", "first step", () => this.go(0)),
+          iconButton("back", "step back", () => this.stepBy(-1)), this.playButton,
+          iconButton("forward", "step on", () => this.stepBy(1)), this.speedButton, this.status);
+    const rows = this.strips.map(
+        (strip, i) =>
+            h("div", { class: "strip-row" },
+              state.comparing ? h("b", { style: `color:var(--line-${algorithmColours[i]})` },
+                                  state.plays[i].algorithm) :
+                                null,
+              h("div", { class: "strip-box" }, strip.element)));
     return h("section", { class: "card timeline", "aria-label": "Timeline" }, transport, rows);
   }
 
@@ -272,12 +462,23 @@ class Page {
     this.heads = state.plays.map(() => h("div", { class: "scene-head" }));
     this.strips = state.plays.map((play, i) => new Strip(play, (to) => this.scrubTime(i, to)));
     this.switches = [];
-    const networks = h("div", { class: `networks n${state.plays.length}` }, this.scenes.map((scene, i) => h("section", { class: "card picture", "aria-label": state.plays[i].algorithm, tabindex: 0 }, this.heads[i], h("div", { class: "stage" }, scene.view.element))));
+    const networks =
+        h("div", { class: `networks n${state.plays.length}` },
+          this.scenes.map(
+              (scene, i) =>
+                  h("section",
+                    { class: "card picture", "aria-label": state.plays[i].algorithm, tabindex: 0 },
+                    this.heads[i], h("div", { class: "stage" }, scene.view.element))));
     const replayed = state.plays[0].replay;
     this.costs = replayed ? null : costCard(state, state.base);
     this.crossover = h("section", { class: "card", "aria-label": "Crossover" });
     this.formulas = h("section", { class: "card", "aria-label": "Formulas" });
-    this.root.append(h("main", {}, networks, h("div", { class: "side" }, replayed ? replayCard(state.plays) : [this.costs.element, this.crossover, this.formulas])), this.timeline());
+    this.root.append(
+        h("main", {}, networks,
+          h("div", { class: "side" },
+            replayed ? replayCard(state.plays) :
+                       [this.costs.element, this.crossover, this.formulas])),
+        this.timeline());
   }
 
   takeTimes() {
@@ -291,7 +492,9 @@ class Page {
     for (const [i, strip] of this.strips.entries()) {
       const width = Math.max(120, Math.floor(strip.element.parentElement.clientWidth));
       strip.marked = -1;
-      strip.layout(width, state.byClock ? this.times[state.comparing ? i : state.shown] : null, state.comparing ? this.total : this.end());
+      strip.layout(
+          width, state.byClock ? this.times[state.comparing ? i : state.shown] : null,
+          state.comparing ? this.total : this.end());
     }
     this.refresh(state.byClock);
   }
@@ -311,25 +514,35 @@ class Page {
   /** What is shown of one play: its step, the moment in it, and the time of a replay. */
   shown(i) {
     const { state, jumps } = this, play = state.plays[i];
-    if (!state.byClock) return { step: Math.min(state.step, Math.max(0, play.steps - 1)), at: jumps ? resting : state.at };
+    if (!state.byClock)
+      return {
+        step: Math.min(state.step, Math.max(0, play.steps - 1)),
+        at: jumps ? resting : state.at
+      };
     const place = this.placeAt(i, state.clock);
-    if (!jumps || place.done) return { ...place, at: place.done ? 1 : place.at, clock: state.clock };
+    if (!jumps || place.done) return {...place, at: place.done ? 1 : place.at, clock: state.clock };
     const { start, end } = this.times[i][place.step];
-    return { ...place, at: resting, clock: start + resting * (end - start) };
+    return {...place, at: resting, clock: start + resting * (end - start) };
   }
   /** The moment of which the matrix shows the blocks. */
   blockMoment({ step, at, clock }) {
     const { blocks, replay } = this.state.play;
     return replay ? blocks.momentAt(clock) : Math.min(blocks.moments, at >= 0.7 ? step + 1 : step);
   }
-  drawMatrix(place) { this.matrix?.draw(this.blockMoment(place), this.state.play.replay ? place.clock : null); }
+  drawMatrix(place) {
+    this.matrix?.draw(this.blockMoment(place), this.state.play.replay ? place.clock : null);
+  }
 
   /** In a comparison: step and moment of each play at the clock's time. */
   placeAt(i, clock) {
     const times = this.times[i], play = this.state.plays[i];
     for (let t = 0; t < play.steps; ++t) {
       if (clock < times[t].start) return { step: t, at: 0, working: clock >= times[t].work };
-      if (clock < times[t].end) return { step: t, at: (clock - times[t].start) / Math.max(1e-12, times[t].end - times[t].start) };
+      if (clock < times[t].end)
+        return {
+          step: t,
+          at: (clock - times[t].start) / Math.max(1e-12, times[t].end - times[t].start)
+        };
     }
     return { step: play.steps, at: 0, done: true };
   }
@@ -359,14 +572,17 @@ class Page {
     const { state } = this;
     if (state.comparing) return this.refreshComparison(whole);
     const play = state.play;
-    const place = this.shown(state.shown), { at } = place, step = Math.min(place.step, Math.max(0, play.steps - 1));
+    const place = this.shown(state.shown), { at } = place,
+          step = Math.min(place.step, Math.max(0, play.steps - 1));
     state.step = step;
     if (play.steps > 0) this.scenes[0].update(step, at, place.clock, this.moves);
     this.strips[0].boxes && this.strips[0].show(step, at);
-    const moment = this.blockMoment({ ...place, step }), others = this.shownBlocks !== moment;
-    if (whole || others) this.drawMatrix({ ...place, step });
+    const moment = this.blockMoment({...place, step }), others = this.shownBlocks !== moment;
+    if (whole || others) this.drawMatrix({...place, step });
     this.shownBlocks = moment;
-    if (play.replay && !whole && (state.select?.kind === "worm" || (others && state.select?.kind === "node"))) this.showSelection(step, place.clock);
+    if (play.replay && !whole &&
+        (state.select?.kind === "worm" || (others && state.select?.kind === "node")))
+      this.showSelection(step, place.clock);
     if (play.replay) this.tellTime(place.clock);
     if (whole || this.shownStep !== step) {
       this.switches.forEach((each) => each.refresh());
@@ -380,33 +596,70 @@ class Page {
   }
   showSelection(step, clock) {
     const { state } = this, play = state.play;
-    this.selection.replaceChildren(...[selectionCard(play, state.select, step, (n) => this.go(n), play.replay ? clock : null)].flat().filter(Boolean));
+    this.selection.replaceChildren(
+        ...[selectionCard(play, state.select, step, (n) => this.go(n), play.replay ? clock : null)]
+            .flat()
+            .filter(Boolean));
     this.selection.dataset.kind = state.select?.kind ?? "none";
   }
   /** Of a replay: the time, who is under way, who waits. */
   tellTime(clock) {
     const { state } = this, { replay, network } = state.play, alive = replay.alive(clock);
     const waiting = alive.filter((i) => replay.moment(i, clock).waits >= 0).length;
-    const facts = [`${plural(alive.length, "worm")} under way`, `${waiting} waiting`, `${replay.complete(clock)} of ${plural(state.play.steps, "step")} complete`];
-    this.status.replaceChildren(h("b", {}, time(clock)), h("span", {}, ` of ${time(replay.time)}`), ...facts.map((text) => h("span", {}, text)));
+    const facts = [
+      `${plural(alive.length, "worm")} under way`, `${waiting} waiting`,
+      `${replay.complete(clock)} of ${plural(state.play.steps, "step")} complete`
+    ];
+    this.status.replaceChildren(
+        h("b", {}, time(clock)), h("span", {}, ` of ${time(replay.time)}`),
+        ...facts.map((text) => h("span", {}, text)));
     document.body.dataset.clock = state.clock;
     if (state.playing) return;
     this.live.textContent = `${time(state.clock)}, ${facts.join(", ")}`;
-    const rows = alive.slice(0, 500).map((i) => h("tr", {}, h("td", {}, network.name(state.play.from[i])), h("td", {}, network.name(state.play.to[i])), h("td", {}, figure(state.play.bytes(i)))));
-    this.table.replaceChildren(h("table", {}, h("caption", {}, "messages under way"), h("thead", {}, h("tr", {}, ["from", "to", "bytes"].map((text) => h("th", { scope: "col" }, text)))), h("tbody", {}, rows)));
+    const rows = alive.slice(0, 500).map(
+        (i) => h(
+            "tr", {}, h("td", {}, network.name(state.play.from[i])),
+            h("td", {}, network.name(state.play.to[i])), h("td", {}, figure(state.play.bytes(i)))));
+    this.table.replaceChildren(
+        h("table", {}, h("caption", {}, "messages under way"),
+          h("thead", {},
+            h("tr", {}, ["from", "to", "bytes"].map((text) => h("th", { scope: "col" }, text)))),
+          h("tbody", {}, rows)));
   }
   tellStep(step) {
     const { state } = this, play = state.play, c = play.check;
     const phase = play.phase(step);
     const worms = play.aggregate ? null : play.worms(step);
-    const facts = [phase >= 0 ? `phase ${phase + 1} ${play.phases[phase].name}` : null, worms === null ? null : worms === 0 ? "idle" : plural(worms, "worm"), `largest message ${plural(Number((c.step_bytes[step] / play.blockBytes).toFixed(2)), "block")}`, `link load ${c.step_load[step]}`];
+    const facts = [
+      phase >= 0 ? `phase ${phase + 1} ${play.phases[phase].name}` : null,
+      worms === null  ? null :
+          worms === 0 ? "idle" :
+                        plural(worms, "worm"),
+      `largest message ${
+          plural(Number((c.step_bytes[step] / play.blockBytes).toFixed(2)), "block")}`,
+      `link load ${c.step_load[step]}`
+    ];
     if (play.steps === 0) this.status.replaceChildren(h("b", {}, "No steps"));
-    else this.status.replaceChildren(h("b", {}, `Step ${step}`), h("span", {}, ` of 0 .. ${play.steps - 1}`), ...facts.filter(Boolean).map((text) => h("span", {}, text)));
-    if (!state.playing && play.steps > 0) this.live.textContent = `step ${step}, ${facts.filter(Boolean).join(", ")}`;
+    else
+      this.status.replaceChildren(
+          h("b", {}, `Step ${step}`), h("span", {}, ` of 0 .. ${play.steps - 1}`),
+          ...facts.filter(Boolean).map((text) => h("span", {}, text)));
+    if (!state.playing && play.steps > 0)
+      this.live.textContent = `step ${step}, ${facts.filter(Boolean).join(", ")}`;
     if (!play.aggregate && play.steps > 0) {
       const count = play.worms(step), rows = [];
-      for (let i = play.first[step]; i < Math.min(play.first[step + 1], play.first[step] + 500); ++i) rows.push(h("tr", {}, h("td", {}, this.network.name(play.from[i])), h("td", {}, this.network.name(play.to[i])), h("td", {}, figure(play.bytes(i)))));
-      this.table.replaceChildren(h("table", {}, h("caption", {}, `messages of step ${step}${count > 500 ? `: the first 500 of ${count}` : ""}`), h("thead", {}, h("tr", {}, ["from", "to", "bytes"].map((text) => h("th", { scope: "col" }, text)))), h("tbody", {}, rows)));
+      for (let i = play.first[step]; i < Math.min(play.first[step + 1], play.first[step] + 500);
+           ++i)
+        rows.push(
+            h("tr", {}, h("td", {}, this.network.name(play.from[i])),
+              h("td", {}, this.network.name(play.to[i])), h("td", {}, figure(play.bytes(i)))));
+      this.table.replaceChildren(
+          h("table", {},
+            h("caption", {},
+              `messages of step ${step}${count > 500 ? `: the first 500 of ${count}` : ""}`),
+            h("thead", {},
+              h("tr", {}, ["from", "to", "bytes"].map((text) => h("th", { scope: "col" }, text)))),
+            h("tbody", {}, rows)));
     }
   }
   refreshComparison(whole) {
@@ -418,14 +671,25 @@ class Page {
       this.strips[i].boxes && this.strips[i].show(place.step, place.at);
       const load = place.done ? 0 : play.check.step_load[step];
       const total = this.times[i][this.times[i].length - 1].end;
-      const text = place.done ? "done" : `step ${step} of 0 .. ${play.steps - 1}${play.aggregate ? "" : `, ${plural(play.worms(step), "worm")}`}`;
+      const text = place.done ? "done" :
+                                `step ${step} of 0 .. ${play.steps - 1}${
+                                    play.aggregate ? "" : `, ${plural(play.worms(step), "worm")}`}`;
       const key = `${text} ${load} ${total}`;
       if (whole || this.heads[i].dataset.key !== key) {
         this.heads[i].dataset.key = key;
-        this.heads[i].replaceChildren(h("b", { style: `color:var(--line-${algorithmColours[i]})` }, play.algorithm), h("span", { class: "mute" }, text), play.check.link_load_max <= 1 ? h("span", { class: "verdict ok" }, "✓ no contention") : h("span", { class: "verdict warn" }, load > 1 ? `! link load ${load}, up to ${play.check.link_load_max}` : `! link load up to ${play.check.link_load_max}`), h("b", { class: "end", "data-us": total }, time(total)));
+        this.heads[i].replaceChildren(
+            h("b", { style: `color:var(--line-${algorithmColours[i]})` }, play.algorithm),
+            h("span", { class: "mute" }, text),
+            play.check.link_load_max <= 1 ?
+                h("span", { class: "verdict ok" }, "✓ no contention") :
+                h("span", { class: "verdict warn" },
+                  load > 1 ? `! link load ${load}, up to ${play.check.link_load_max}` :
+                             `! link load up to ${play.check.link_load_max}`),
+            h("b", { class: "end", "data-us": total }, time(total)));
       }
     });
-    this.status.replaceChildren(h("b", {}, time(state.clock)), h("span", {}, ` of ${time(this.total)}`));
+    this.status.replaceChildren(
+        h("b", {}, time(state.clock)), h("span", {}, ` of ${time(this.total)}`));
     if (whole && this.costs) {
       this.costs.refresh();
       this.crossover.replaceChildren(...crossoverPlot(state.plays, state, state.base));
@@ -437,7 +701,9 @@ class Page {
     const { state } = this;
     const label = state.playing ? "pause" : "play";
     if (this.playButton.getAttribute("aria-label") !== label) {
-      this.playButton.replaceWith(this.playButton = iconButton(label, label, () => this.toggle(), { class: "primary", "data-control": "play" }));
+      this.playButton.replaceWith(
+          this.playButton = iconButton(
+              label, label, () => this.toggle(), { class: "primary", "data-control": "play" }));
     }
     this.speedButton.textContent = `${state.speed} ×`;
   }
@@ -447,14 +713,27 @@ class Page {
   go(step) {
     const { state } = this;
     if (state.play.replay && !state.comparing) {
-      const { start, end } = this.times[state.shown][clamp(step, 0, Math.max(0, state.play.steps - 1))];
+      const { start, end } =
+          this.times[state.shown][clamp(step, 0, Math.max(0, state.play.steps - 1))];
       state.set({ clock: start + resting * (end - start), playing: false });
       return;
     }
     this.goStep(step);
   }
-  goStep(step) { this.state.set({ step: clamp(step, 0, Math.max(0, this.state.play.steps - 1)), at: resting, playing: false }); }
-  scrub(step, at) { this.state.set({ step: clamp(step, 0, Math.max(0, this.state.play.steps - 1)), at: at < 0.02 ? 0.02 : at, playing: false }); }
+  goStep(step) {
+    this.state.set({
+      step: clamp(step, 0, Math.max(0, this.state.play.steps - 1)),
+      at: resting,
+      playing: false
+    });
+  }
+  scrub(step, at) {
+    this.state.set({
+      step: clamp(step, 0, Math.max(0, this.state.play.steps - 1)),
+      at: at < 0.02 ? 0.02 : at,
+      playing: false
+    });
+  }
   scrubTime(i, { step, at }) {
     const { start, end } = this.times[i][step];
     this.state.set({ clock: start + at * (end - start), playing: false });
@@ -462,9 +741,16 @@ class Page {
   stepBy(n) {
     const { state } = this;
     if (state.byClock) {
-      const edges = [...new Set((state.comparing ? this.times : [this.times[state.shown]]).flatMap((times) => times.map(({ start }) => start)))].sort((a, b) => a - b);
-      const next = n > 0 ? edges.find((t) => t > state.clock + 1e-9) : edges.filter((t) => t < state.clock - 1e-9).pop();
-      state.set({ clock: clamp((next ?? (n > 0 ? this.end() : 0)) + (n > 0 ? 1e-6 : 0), 0, this.end()), playing: false });
+      const edges = [
+        ...new Set((state.comparing ? this.times : [this.times[state.shown]])
+                       .flatMap((times) => times.map(({ start }) => start)))
+      ].sort((a, b) => a - b);
+      const next = n > 0 ? edges.find((t) => t > state.clock + 1e-9) :
+                           edges.filter((t) => t < state.clock - 1e-9).pop();
+      state.set({
+        clock: clamp((next ?? (n > 0 ? this.end() : 0)) + (n > 0 ? 1e-6 : 0), 0, this.end()),
+        playing: false
+      });
     } else {
       this.go(state.step + n);
     }
@@ -482,7 +768,9 @@ class Page {
   toggle() {
     const { state } = this;
     if (state.playing) return state.set({ playing: false });
-    if (state.byClock ? state.clock >= this.end() - 1e-9 : state.step >= state.play.steps - 1 && state.at > 0.5) Object.assign(state, { step: 0, at: 0, clock: 0 });
+    if (state.byClock ? state.clock >= this.end() - 1e-9 :
+                        state.step >= state.play.steps - 1 && state.at > 0.5)
+      Object.assign(state, { step: 0, at: 0, clock: 0 });
     else if (!state.byClock && state.at === resting) state.at = 0;
     state.set({ playing: true });
     this.last = performance.now();
@@ -495,8 +783,11 @@ class Page {
     const seconds = Math.min(0.25, (now - this.last) / 1000) * state.speed;
     this.last = now;
     if (state.byClock) {
-      const steps = Math.max(...(state.comparing ? state.plays : [state.play]).map((play) => play.steps)), end = this.end();
-      state.clock = Math.min(end, state.clock + (seconds * end) / (step_seconds * clamp(steps, 8, 24)));
+      const steps = Math.max(
+                ...(state.comparing ? state.plays : [state.play]).map((play) => play.steps)),
+            end = this.end();
+      state.clock =
+          Math.min(end, state.clock + (seconds * end) / (step_seconds * clamp(steps, 8, 24)));
       if (state.clock >= end) state.playing = false;
     } else {
       const idle = !state.play.aggregate && state.play.worms(state.step) === 0;
@@ -531,35 +822,87 @@ class Page {
       return;
     }
     let text = "";
-    if (what.kind === "node") text = `node ${network.name(what.node)}${network.dimensions.length > 1 ? ` (${network.coordinates(what.node).join(", ")})` : ""}`;
+    if (what.kind === "node")
+      text = `node ${network.name(what.node)}${
+          network.dimensions.length > 1 ? ` (${network.coordinates(what.node).join(", ")})` : ""}`;
     else if (what.kind === "switch") text = `switch ${network.name(what.node)}`;
     else if (what.kind === "link") {
-      const load = (link) => (play.aggregate ? 0 : play.step(Math.min(this.state.step, play.steps - 1)).load.get(link) ?? 0);
-      const one = (link) => `${network.linkName(link)}${play.aggregate ? "" : load(link) === 0 ? ", idle" : `, load ${load(link)}`}`;
+      const load = (link) =>
+          (play.aggregate ?
+               0 :
+               play.step(Math.min(this.state.step, play.steps - 1)).load.get(link) ?? 0);
+      const one = (link) => `${network.linkName(link)}${
+          play.aggregate       ? "" :
+              load(link) === 0 ? ", idle" :
+                                 `, load ${load(link)}`}`;
       const bundle = network.bundle(what.link);
-      text = bundle.length === 1 ? `link ${one(what.link)}` : `links ${bundle.map(one).join("; ")}${play.aggregate ? "" : `; ${plural(bundle.reduce((sum, link) => sum + load(link), 0), "message")} in all`}`;
-    } else if (what.kind === "worm" && !this.state.comparing) text = `${network.name(play.from[what.message])} → ${network.name(play.to[what.message])}, ${bytes(play.bytes(what.message))}`;
+      text = bundle.length === 1 ?
+          `link ${one(what.link)}` :
+          `links ${bundle.map(one).join("; ")}${
+              play.aggregate ?
+                  "" :
+                  `; ${
+                      plural(
+                          bundle.reduce((sum, link) => sum + load(link), 0), "message")} in all`}`;
+    } else if (what.kind === "worm" && !this.state.comparing)
+      text = `${network.name(play.from[what.message])} → ${
+          network.name(play.to[what.message])}, ${bytes(play.bytes(what.message))}`;
     this.tip.textContent = text;
     this.tip.hidden = text === "";
     // Not below a finger.
-    this.tip.style.left = `${clamp(event.clientX + (event.pointerType === "touch" ? -60 : 14), 4, innerWidth - 190)}px`;
-    this.tip.style.top = `${event.pointerType === "touch" ? Math.max(4, event.clientY - 64) : event.clientY + 16}px`;
+    this.tip.style.left = `${
+        clamp(event.clientX + (event.pointerType === "touch" ? -60 : 14), 4, innerWidth - 190)}px`;
+    this.tip.style.top =
+        `${event.pointerType === "touch" ? Math.max(4, event.clientY - 64) : event.clientY + 16}px`;
   }
-  alone(i) { if (i < this.state.plays.length) this.state.set({ comparing: false, shown: i, step: 0, at: resting, playing: false, select: null }); }
-  compare(on) { if (this.state.plays.length > 1) this.state.set({ comparing: on, playing: false, select: null }); }
-  cycleTheme() { this.state.set({ theme: { "": "light", light: "dark", dark: "" }[this.state.theme] }); }
+  alone(i) {
+    if (i < this.state.plays.length)
+      this.state.set(
+          { comparing: false, shown: i, step: 0, at: resting, playing: false, select: null });
+  }
+  compare(on) {
+    if (this.state.plays.length > 1)
+      this.state.set({ comparing: on, playing: false, select: null });
+  }
+  cycleTheme() {
+    this.state.set({ theme: { "": "light", light: "dark", dark: "" }[this.state.theme] });
+  }
   async copyLink() {
     this.write(true);
-    try { await navigator.clipboard.writeText(location.href); this.toast("The address is copied."); } catch { this.toast("The address above shows this moment."); }
+    try {
+      await navigator.clipboard.writeText(location.href);
+      this.toast("The address is copied.");
+    } catch { this.toast("The address above shows this moment."); }
   }
-  toast(text) { this.live.textContent = text; this.tip.textContent = text; this.tip.hidden = false; this.tip.style.left = "50%"; this.tip.style.top = "70px"; setTimeout(() => { this.tip.hidden = true; }, 1800); }
+  toast(text) {
+    this.live.textContent = text;
+    this.tip.textContent = text;
+    this.tip.hidden = false;
+    this.tip.style.left = "50%";
+    this.tip.style.top = "70px";
+    setTimeout(() => { this.tip.hidden = true; }, 1800);
+  }
   find() {
-    const { state, network } = this, input = h("input", { type: "text", "aria-label": "find a node, a block or a link", placeholder: "27, 5>62 (block), 3->4 (link)" });
-    const dialog = this.dialog("Find", [h("form", { method: "dialog", onsubmit: () => { this.choose(found(input.value)); } }, input)]);
+    const { state, network } = this, input = h("input", {
+                                       type: "text",
+                                       "aria-label": "find a node, a block or a link",
+                                       placeholder: "27, 5>62 (block), 3->4 (link)"
+                                     });
+    const dialog = this.dialog("Find", [
+      h("form", { method: "dialog", onsubmit: () => { this.choose(found(input.value)); } }, input)
+    ]);
     const found = (text) => {
-      const index = (name) => { for (let v = 0; v < network.nodes; ++v) if (network.name(v) === name) return v; return -1; };
-      const link = /^\s*(\w+)\s*->\s*(\w+)\s*$/.exec(text), block = /^\s*(\w+)\s*>\s*(\w+)\s*$/.exec(text);
-      if (link) { const l = network.linkOf(index(link[1]), index(link[2])); return l < 0 ? null : { kind: "link", link: l }; }
+      const index = (name) => {
+        for (let v = 0; v < network.nodes; ++v)
+          if (network.name(v) === name) return v;
+        return -1;
+      };
+      const link = /^\s*(\w+)\s*->\s*(\w+)\s*$/.exec(text),
+            block = /^\s*(\w+)\s*>\s*(\w+)\s*$/.exec(text);
+      if (link) {
+        const l = network.linkOf(index(link[1]), index(link[2]));
+        return l < 0 ? null : { kind: "link", link: l };
+      }
       if (block) return chooseBlock(state.play, index(block[1]), index(block[2]));
       const node = index(text.trim());
       return node < 0 ? null : { kind: "node", node };
@@ -571,41 +914,96 @@ class Page {
     document.querySelector("dialog")?.remove();
     const dialog = h("dialog", { "aria-label": title }, h("h2", {}, title), children);
     dialog.addEventListener("close", () => dialog.remove());
-    dialog.addEventListener("click", (event) => { if (event.target === dialog) dialog.close(); });
+    dialog.addEventListener("click", (event) => {
+      if (event.target === dialog) dialog.close();
+    });
     document.body.append(dialog);
     return dialog;
   }
   help() {
-    const keys = [["space", "play, pause"], ["← →", "step back, on"], ["shift ← →", "phase back, on"], ["home end", "first, last step"], ["[ ]", "slower, faster"], ["+ − 0", "zoom, fit"], ["l c a", "links as worms or load; colour; load of this step or all"], ["b", "blocks by destination or origin"], ["/", "find: 27, 5>62 (block), 3->4 (link)"], ["tab, enter, arrows", "cards; inside the network from node to node"], ["1 .. 4, v", "one algorithm; comparison"], ["d p", "theme; print"], ["esc", "let go"]];
+    const keys = [
+      ["space", "play, pause"], ["← →", "step back, on"], ["shift ← →", "phase back, on"],
+      ["home end", "first, last step"], ["[ ]", "slower, faster"], ["+ − 0", "zoom, fit"],
+      ["l c a", "links as worms or load; colour; load of this step or all"],
+      ["b", "blocks by destination or origin"], ["/", "find: 27, 5>62 (block), 3->4 (link)"],
+      ["tab, enter, arrows", "cards; inside the network from node to node"],
+      ["1 .. 4, v", "one algorithm; comparison"], ["d p", "theme; print"], ["esc", "let go"]
+    ];
     const made = this.data.made;
-    const command = Array.isArray(made.command) ? made.command.join(" ") : String(made.command ?? "");
-    this.dialog("Keys", [h("table", {}, h("tbody", {}, keys.map(([key, does]) => h("tr", {}, h("th", { scope: "row" }, h("kbd", {}, key)), h("td", {}, does))))), h("p", { class: "caption command" }, `wormcube ${made.version ?? ""} · ${command}`), h("form", { method: "dialog" }, h("button", {}, "Close"))]).showModal();
+    const command =
+        Array.isArray(made.command) ? made.command.join(" ") : String(made.command ?? "");
+    this.dialog(
+            "Keys",
+            [
+              h("table", {},
+                h("tbody", {},
+                  keys.map(
+                      ([key, does]) =>
+                          h("tr", {}, h("th", { scope: "row" }, h("kbd", {}, key)),
+                            h("td", {}, does))))),
+              h("p", { class: "caption command" }, `wormcube ${made.version ?? ""} · ${command}`),
+              h("form", { method: "dialog" }, h("button", {}, "Close"))
+            ])
+        .showModal();
   }
 
   keys() {
     addEventListener("keydown", (event) => {
-      if (event.ctrlKey || event.metaKey || event.altKey || document.querySelector("dialog[open]")) return;
+      if (event.ctrlKey || event.metaKey || event.altKey || document.querySelector("dialog[open]"))
+        return;
       const typing = event.target.closest?.("input, select, textarea");
       if (typing && !(typing.type === "range" && !event.key.startsWith("Arrow"))) return;
       const { state } = this, network = event.target.closest?.(".picture");
-      const next = (key, values) => state.set({ [key]: values[(values.indexOf(state[key]) + 1) % values.length] });
+      const next = (key, values) =>
+          state.set({ [key]: values[(values.indexOf(state[key]) + 1) % values.length] });
       const moves = { ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, -1], ArrowDown: [0, 1] };
-      if (network && document.activeElement === network && state.select?.kind === "node" && moves[event.key] && !event.shiftKey) {
+      if (network && document.activeElement === network && state.select?.kind === "node" &&
+          moves[event.key] && !event.shiftKey) {
         event.preventDefault();
         return this.walk(...moves[event.key]);
       }
       const actions = {
-        " ": () => this.toggle(), ArrowLeft: () => (event.shiftKey ? this.phaseBy(-1) : this.stepBy(-1)), ArrowRight: () => (event.shiftKey ? this.phaseBy(1) : this.stepBy(1)),
-        Home: () => (state.byClock ? state.set({ clock: 0, playing: false }) : this.go(0)), End: () => (state.byClock ? state.set({ clock: this.end(), playing: false }) : state.set({ step: Math.max(0, state.play.steps - 1), at: 1, playing: false })), "[": () => this.faster(-1), "]": () => this.faster(1),
-        "+": () => this.scenes.forEach(({ view }) => view.zoomBy(1.25)), "=": () => this.scenes.forEach(({ view }) => view.zoomBy(1.25)), "-": () => this.scenes.forEach(({ view }) => view.zoomBy(0.8)), 0: () => this.scenes.forEach(({ view }) => view.fit()),
-        l: () => next("links", ["worms", "load"]), c: () => next("colour", ["dimension", "sender", "receiver", ...(state.play.phases.length > 0 ? ["phase"] : [])]), a: () => next("load", ["step", "all"]), b: () => next("blocks", ["destination", "origin"]),
-        "/": () => this.find(), d: () => this.cycleTheme(), p: () => print(), "?": () => this.help(), Escape: () => state.set({ select: null }), v: () => this.compare(!state.comparing),
-        1: () => this.alone(0), 2: () => this.alone(1), 3: () => this.alone(2), 4: () => this.alone(3),
-        Enter: () => { if (network && document.activeElement === network) state.set({ select: state.select ?? { kind: "node", node: 0 } }); else return false; return true; },
+        " ": () => this.toggle(),
+        ArrowLeft: () => (event.shiftKey ? this.phaseBy(-1) : this.stepBy(-1)),
+        ArrowRight: () => (event.shiftKey ? this.phaseBy(1) : this.stepBy(1)),
+        Home: () => (state.byClock ? state.set({ clock: 0, playing: false }) : this.go(0)),
+        End: () => (state.byClock ?
+            state.set({ clock: this.end(), playing: false }) :
+            state.set({ step: Math.max(0, state.play.steps - 1), at: 1, playing: false })),
+        "[": () => this.faster(-1),
+        "]": () => this.faster(1),
+        "+": () => this.scenes.forEach(({ view }) => view.zoomBy(1.25)),
+        "=": () => this.scenes.forEach(({ view }) => view.zoomBy(1.25)),
+        "-": () => this.scenes.forEach(({ view }) => view.zoomBy(0.8)),
+        0: () => this.scenes.forEach(({ view }) => view.fit()),
+        l: () => next("links", ["worms", "load"]),
+        c: () => next("colour", ["dimension", "sender", "receiver",
+            ...(state.play.phases.length > 0 ? ["phase"] : [])]),
+        a: () => next("load", ["step", "all"]),
+        b: () => next("blocks", ["destination", "origin"]),
+        "/": () => this.find(),
+        d: () => this.cycleTheme(),
+        p: () => print(),
+        "?": () => this.help(),
+        Escape: () => state.set({ select: null }),
+        v: () => this.compare(!state.comparing),
+        1: () => this.alone(0),
+        2: () => this.alone(1),
+        3: () => this.alone(2),
+        4: () => this.alone(3),
+        Enter: () => {
+          if (network && document.activeElement === network)
+            state.set({ select: state.select ?? { kind: "node", node: 0 } });
+          else
+            return false;
+          return true;
+        },
       };
       const action = Object.hasOwn(actions, event.key) ? actions[event.key] : null;
       if (!action) return undefined;
-      if (event.key === " " && event.target.closest?.("button") && !event.target.closest("[data-control=play]")) return undefined;
+      if (event.key === " " && event.target.closest?.("button") &&
+          !event.target.closest("[data-control=play]"))
+        return undefined;
       if (action() !== false || event.key !== "Enter") event.preventDefault();
       return undefined;
     });
@@ -615,7 +1013,8 @@ class Page {
     const { network, state } = this, at = state.select.node;
     let best = -1, least = Infinity;
     for (let v = 0; v < network.nodes; ++v) {
-      const x = network.x[v] - network.x[at], y = network.y[v] - network.y[at], on = x * dx + y * dy, aside = Math.abs(x * dy - y * dx);
+      const x = network.x[v] - network.x[at], y = network.y[v] - network.y[at],
+            on = x * dx + y * dy, aside = Math.abs(x * dy - y * dx);
       if (on <= 0.5) continue;
       const away = on + 2.5 * aside;
       if (away < least) least = away, best = v;
@@ -633,7 +1032,10 @@ class Page {
       const fragment = fragmentOf(this.state);
       if (fragment === location.hash) return;
       this.written = fragment;
-      try { history.replaceState(null, "", fragment); } catch { /* a page in a frame without an address */ }
+      try {
+        history.replaceState(null, "", fragment);
+      } catch { /* a page in a frame without an address */
+      }
     };
     now ? put() : setTimeout(put, 250);
   }
@@ -644,16 +1046,47 @@ class Page {
     document.getElementById("print")?.remove();
     const { state, network } = this, play = state.play;
     let steps = Array.from({ length: play.steps }, (_, t) => t);
-    if (steps.length > 12) steps = play.phases.length > 0 ? play.phases.map((phase) => phase.first).slice(0, 12) : steps.slice(0, 12);
+    if (steps.length > 12)
+      steps = play.phases.length > 0 ? play.phases.map((phase) => phase.first).slice(0, 12) :
+                                       steps.slice(0, 12);
     if (play.aggregate) steps = [0];
     const drawn = [];
     const pictures = steps.map((t) => {
-      const scene = new Scene({ ...state, select: null, comparing: false, links: "worms", load: "step" }, play, { choose() {}, hover() {} });
+      const scene = new Scene(
+          {...state, select: null, comparing: false, links: "worms", load: "step" }, play,
+          { choose() {}, hover() {} });
       const phase = play.phase(t), c = play.check;
-      return h("figure", {}, h("figcaption", {}, h("b", {}, `step ${t} `), `${phase >= 0 ? `${play.phases[phase].name} · ` : ""}${play.aggregate ? "all steps by load" : `${plural(play.worms(t), "worm")} of ${plural(Number((c.step_bytes[t] / play.blockBytes).toFixed(2)), "block")} · load ${c.step_load[t]}`}`), drawn.push([t, scene.view]) && scene.view.element);
+      return h(
+          "figure", {},
+          h("figcaption", {}, h("b", {}, `step ${t} `),
+            `${phase >= 0 ? `${play.phases[phase].name} · ` : ""}${
+                play.aggregate ? "all steps by load" :
+                                 `${plural(play.worms(t), "worm")} of ${
+                                     plural(
+                                         Number((c.step_bytes[t] / play.blockBytes).toFixed(2)),
+                                         "block")} · load ${c.step_load[t]}`}`),
+          drawn.push([t, scene.view]) && scene.view.element);
     });
-    const made = this.data.made, command = Array.isArray(made.command) ? made.command.join(" ") : String(made.command ?? "");
-    document.body.append(h("div", { id: "print" }, h("h1", {}, `${play.operation} on ${crossed(network.text)}, ${play.algorithm}`), h("p", {}, [play.json.source, play.json.ports === "all" ? "all ports" : "one port", `blocks of ${bytes(play.blockBytes)}`, play.check.delivered ? "delivered and exactly once: proved" : "delivery not proved", play.check.deadlock_free ? "deadlock-free" : "can deadlock"].join(" · ")), figuresCard(play.check)[1].cloneNode(true), h("div", { class: "pictures" }, pictures), h("p", { class: "caption command" }, `wormcube ${made.version ?? ""} · ${command} · ${steps.length < play.steps ? `${steps.length} of ${play.steps} steps · ` : ""}a worm ends at its arrow; grey: idle link; a stub's number is the node at its other end`)));
+    const made = this.data.made,
+          command =
+              Array.isArray(made.command) ? made.command.join(" ") : String(made.command ?? "");
+    document.body.append(h(
+        "div", { id: "print" },
+        h("h1", {}, `${play.operation} on ${crossed(network.text)}, ${play.algorithm}`),
+        h("p", {},
+          [
+            play.json.source, play.json.ports === "all" ? "all ports" : "one port",
+            `blocks of ${bytes(play.blockBytes)}`,
+            play.check.delivered ? "delivered and exactly once: proved" : "delivery not proved",
+            play.check.deadlock_free ? "deadlock-free" : "can deadlock"
+          ].join(" · ")),
+        figuresCard(play.check)[1].cloneNode(true), h("div", { class: "pictures" }, pictures),
+        h("p", { class: "caption command" },
+          `wormcube ${made.version ?? ""} · ${command} · ${
+              steps.length < play.steps ?
+                  `${steps.length} of ${play.steps} steps · ` :
+                  ""}a worm ends at its arrow; grey: idle link; ` +
+              "a stub's number is the node at its other end")));
     // Colours are known in the document alone.
     const { theme } = document.documentElement.dataset, column = 1000;
     document.documentElement.dataset.theme = "light";
@@ -675,6 +1108,8 @@ async function start() {
   return page;
 }
 start().catch((error) => {
-  document.body.append(h("p", { class: "failed", role: "alert" }, `This page's data cannot be read: ${error.message}`));
+  document.body.append(
+      h("p", { class: "failed", role: "alert" },
+        `This page's data cannot be read: ${error.message}`));
   throw error;
 });

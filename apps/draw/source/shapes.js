@@ -4,10 +4,15 @@
 /** The life of a step: heads run, bodies move, tails let go. */
 export const paths_held = 0.4, tails_start = 0.7;
 
-/** How far head and tail of a worm of so many hops are, in links, in a step whose longest has `longest`. */
+/**
+ * How far head and tail of a worm of so many hops are, in links, in a step whose longest has
+ * `longest`.
+ */
 export function reach(s, hops, longest) {
   const head = Math.min(1, (s / paths_held) * (longest / Math.max(1, hops))) * hops;
-  const tail = s <= tails_start ? 0 : Math.min(1, ((s - tails_start) / (1 - tails_start)) * (longest / Math.max(1, hops))) * hops;
+  const tail = s <= tails_start ?
+      0 :
+      Math.min(1, ((s - tails_start) / (1 - tails_start)) * (longest / Math.max(1, hops))) * hops;
   return { head, tail };
 }
 
@@ -18,19 +23,26 @@ export function measured(lane) {
   if (lane.length === undefined) {
     lane.length = 0;
     const n = lane.points.length / 2;
-    for (let i = 0; i + 1 < n; ++i) if (lane.gap === 0 || i + 1 !== lane.gap) lane.length += length(lane.points, i);
+    for (let i = 0; i + 1 < n; ++i)
+      if (lane.gap === 0 || i + 1 !== lane.gap) lane.length += length(lane.points, i);
   }
   return lane.length;
 }
 
-/** The points of a lane from one fraction of its length to another, shifted to the right: lists of [x, y], parted by the gap. */
+/**
+ * The points of a lane from one fraction of its length to another, shifted to the right: lists of
+ * [x, y], parted by the gap.
+ */
 export function cut(lane, from, to, shift = 0) {
   const all = measured(lane), begin = from * all, end = to * all;
   const pieces = [];
   let piece = null, at = 0;
   const n = lane.points.length / 2, p = lane.points;
   for (let i = 0; i + 1 < n; ++i) {
-    if (lane.gap !== 0 && i + 1 === lane.gap) { piece = null; continue; }
+    if (lane.gap !== 0 && i + 1 === lane.gap) {
+      piece = null;
+      continue;
+    }
     const l = length(p, i), a = Math.max(begin, at), b = Math.min(end, at + l);
     if (b > a || (b === a && l > 0 && from === to && piece === null)) {
       const dx = (p[2 * i + 2] - p[2 * i]) / l, dy = (p[2 * i + 3] - p[2 * i + 1]) / l;
@@ -56,8 +68,11 @@ export function pathOf(pieces) {
 function join(pieces, more) {
   for (const piece of more) {
     const last = pieces[pieces.length - 1];
-    const near = last && Math.hypot(last[last.length - 1][0] - piece[0][0], last[last.length - 1][1] - piece[0][1]) < 46;
-    if (near && more.indexOf(piece) === 0) last.push(...piece); else pieces.push(piece);
+    const near = last &&
+        Math.hypot(last[last.length - 1][0] - piece[0][0], last[last.length - 1][1] - piece[0][1]) <
+            46;
+    if (near && more.indexOf(piece) === 0) last.push(...piece);
+    else pieces.push(piece);
   }
 }
 
@@ -83,10 +98,12 @@ export const strandGap = (load) => Math.min(3.4, 7 / load);
 export const wormWidth = (bytes, most) => 2.8 + 2.4 * Math.sqrt(bytes / Math.max(1, most));
 
 /**
- * The parts of a worm at moment s of its step: [{d, dimension, channel, strand, width, ahead}], its head as a path, its start.
- * Parts of one look that follow each other are one. `moment`: how far head and tail are, where a replay says so.
+ * The parts of a worm at moment s of its step: [{d, dimension, channel, strand, width, ahead}], its
+ * head as a path, its start. Parts of one look that follow each other are one. `moment`: how far
+ * head and tail are, where a replay says so.
  */
-export function wormParts(worm, step, network, s, width, moment = reach(s, worm.links.length, step.longest)) {
+export function wormParts(
+    worm, step, network, s, width, moment = reach(s, worm.links.length, step.longest)) {
   const { head, tail } = moment;
   const parts = [];
   let tip = null;
@@ -96,38 +113,61 @@ export function wormParts(worm, step, network, s, width, moment = reach(s, worm.
   worm.links.forEach((link, i) => {
     const lane = network.lanes[link], load = step.load.get(link);
     const strand = load > 1;
-    const shift = strand ? (slots.get(`${worm.message} ${link}`) - (load - 1) / 2) * strandGap(load) : 0;
+    const shift =
+        strand ? (slots.get(`${worm.message} ${link}`) - (load - 1) / 2) * strandGap(load) : 0;
     const add = (a, b, ahead) => {
       if (b <= a) return;
       const pieces = cut(lane, a, b, shift);
       const last = parts[parts.length - 1];
-      const alike = last && last.dimension === lane.dimension && last.channel === worm.channels[i] && last.strand === strand && last.ahead === ahead && !strand;
+      const alike = last && last.dimension === lane.dimension &&
+          last.channel === worm.channels[i] && last.strand === strand && last.ahead === ahead &&
+          !strand;
       if (alike) {
         join(last.pieces, pieces);
       } else {
-        parts.push({ pieces, dimension: lane.dimension, channel: worm.channels[i], strand, ahead, width: ahead ? 1.3 : strand ? strandWidth(load) : free });
+        parts.push({
+          pieces,
+          dimension: lane.dimension,
+          channel: worm.channels[i],
+          strand,
+          ahead,
+          width: ahead ? 1.3 :
+              strand   ? strandWidth(load) :
+                         free
+        });
       }
     };
     const held = Math.max(0, Math.min(1, head - i)), gone = Math.max(0, Math.min(1, tail - i));
     add(gone, held, false);
     add(Math.max(held, gone), 1, true);
-    if (head > i && head <= i + 1 && head > tail) tip = { lane, at: held, shift, strand, dimension: lane.dimension, width: strand ? strandWidth(load) : free };
+    if (head > i && head <= i + 1 && head > tail)
+      tip = {
+        lane,
+        at: held,
+        shift,
+        strand,
+        dimension: lane.dimension,
+        width: strand ? strandWidth(load) : free
+      };
   });
   // The body ends inside its arrow.
   let arrow = "", start = null;
   if (tip) {
-    const pieces = cut(tip.lane, Math.max(0, tip.at - 14 / Math.max(14, measured(tip.lane))), tip.at, tip.shift);
+    const pieces = cut(
+        tip.lane, Math.max(0, tip.at - 14 / Math.max(14, measured(tip.lane))), tip.at, tip.shift);
     const piece = pieces[pieces.length - 1];
     if (piece && piece.length > 1) {
       const [x, y] = piece[piece.length - 1], [x0, y0] = piece[piece.length - 2];
       const l = Math.hypot(x - x0, y - y0) || 1, dx = (x - x0) / l, dy = (y - y0) / l;
       const size = tip.strand ? 5 : 1.25 * tip.width + 3, half = 0.54 * size;
-      const at = (back, side) => `${short(x - back * dx - side * dy)} ${short(y - back * dy + side * dx)}`;
+      const at = (back, side) =>
+          `${short(x - back * dx - side * dy)} ${short(y - back * dy + side * dx)}`;
       arrow = `M${at(0, 0)}L${at(size, half)}L${at(0.7 * size, 0)}L${at(size, -half)}Z`;
       const body = parts.filter((part) => !part.ahead).pop();
       if (body) {
         const end = body.pieces[body.pieces.length - 1], [ex, ey] = end[end.length - 1];
-        if (Math.hypot(ex - x, ey - y) < 0.5) end[end.length - 1] = [ex - Math.min(4, l) * dx, ey - Math.min(4, l) * dy];
+        if (Math.hypot(ex - x, ey - y) < 0.5)
+          end[end.length - 1] = [ex - Math.min(4, l) * dx, ey - Math.min(4, l) * dy];
       }
     }
   }
@@ -136,10 +176,19 @@ export function wormParts(worm, step, network, s, width, moment = reach(s, worm.
     start = { x, y, r: 0.31 * parts[0].width * 2, dimension: parts[0].dimension };
   }
   for (const part of parts) part.d = pathOf(part.pieces);
-  return { parts, arrow, tipDimension: tip?.dimension ?? 0, tipStrand: tip?.strand ?? false, start };
+  return {
+    parts,
+    arrow,
+    tipDimension: tip?.dimension ?? 0,
+    tipStrand: tip?.strand ?? false,
+    start
+  };
 }
 
-/** Near the middle of a lane, before it: the discs of both ways of a cable lie apart. Of a lane with a gap, on its first stub. */
+/**
+ * Near the middle of a lane, before it: the discs of both ways of a cable lie apart. Of a lane
+ * with a gap, on its first stub.
+ */
 export function middle(lane) {
   const pieces = cut(lane, 0, lane.gap > 0 ? 0.25 : 0.4);
   const last = pieces[pieces.length - 1];

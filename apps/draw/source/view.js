@@ -1,7 +1,7 @@
-// The network's picture: SVG for small networks, canvas for large ones. Both draw the same lanes, worms and loads.
-// SPDX-License-Identifier: Apache-2.0
-import { plural, svg } from "./dom.js";
-import { cut, measured, middle, pathOf, reach, wormParts, wormWidth } from "./shapes.js";
+// The network's picture: SVG for small networks, canvas for large ones. Both draw the same lanes,
+// worms and loads. SPDX-License-Identifier: Apache-2.0
+import {plural, svg} from "./dom.js";
+import {cut, measured, middle, pathOf, reach, wormParts, wormWidth} from "./shapes.js";
 
 export function loadColour(load) {
   return `var(--load-${load <= 1 ? load : load === 2 ? 2 : load === 3 ? 3 : load < 8 ? 4 : 8})`;
@@ -13,7 +13,10 @@ const most_thin = 240;
 const most_numbers = 256, least_text = 6.5, tick_strength = 0.45;
 /** How long a finger rests before it points instead of pressing. */
 const long_press = 500;
-/** How long a released channel flashes, in milliseconds of the reader's clock, and how strongly at first. */
+/**
+ * How long a released channel flashes, in milliseconds of the reader's clock, and how strongly at
+ * first.
+ */
 const flash_time = 120, flash_strength = 0.6;
 
 /** The colour of a worm's part, by the page's choice. */
@@ -35,7 +38,7 @@ class View {
     this.network = network, this.play = play, this.handlers = handlers;
     this.options = { links: "worms", colour: "dimension", load: "step" };
     this.stepNumber = -1;
-    this.clock = null;  // of a replay: microseconds
+    this.clock = null;         // of a replay: microseconds
     this.flashes = new Map();  // link and channel -> since when it flashes
     this.selected = null;
     this.pointed = null;  // what the pointer is on
@@ -43,21 +46,29 @@ class View {
     this.box = { x, y, width, height };
     this.zoom = { x, y, width, height };
   }
-  fit() { this.zoom = { ...this.box }; this.rezoom(); }
+  fit() {
+    this.zoom = {...this.box };
+    this.rezoom();
+  }
   zoomBy(factor, x = this.zoom.x + this.zoom.width / 2, y = this.zoom.y + this.zoom.height / 2) {
     const scale = Math.max(1, Math.min(24, (this.box.width / this.zoom.width) * factor));
     const width = this.box.width / scale, height = this.box.height / scale;
     const fx = (x - this.zoom.x) / this.zoom.width, fy = (y - this.zoom.y) / this.zoom.height;
     this.zoom = { x: x - fx * width, y: y - fy * height, width, height };
-    if (scale === 1) this.zoom = { ...this.box };
+    if (scale === 1) this.zoom = {...this.box };
     this.rezoom();
   }
   /** A point of the screen in user units. */
   user(event) {
     const box = this.element.getBoundingClientRect();
     const scale = Math.min(box.width / this.zoom.width, box.height / this.zoom.height);
-    const left = box.left + (box.width - scale * this.zoom.width) / 2, top = box.top + (box.height - scale * this.zoom.height) / 2;
-    return { x: this.zoom.x + (event.clientX - left) / scale, y: this.zoom.y + (event.clientY - top) / scale, scale };
+    const left = box.left + (box.width - scale * this.zoom.width) / 2,
+          top = box.top + (box.height - scale * this.zoom.height) / 2;
+    return {
+      x: this.zoom.x + (event.clientX - left) / scale,
+      y: this.zoom.y + (event.clientY - top) / scale,
+      scale
+    };
   }
   listen() {
     const element = this.element;
@@ -84,7 +95,9 @@ class View {
       }, long_press);
     });
     // A finger that rests asks the page, not the browser.
-    element.addEventListener("contextmenu", (event) => { if (fingers.size > 0 && event.pointerType === "touch") event.preventDefault(); });
+    element.addEventListener("contextmenu", (event) => {
+      if (fingers.size > 0 && event.pointerType === "touch") event.preventDefault();
+    });
     element.addEventListener("pointermove", (event) => {
       if (!fingers.has(event.pointerId)) {
         point(this.hit(event), event);
@@ -94,8 +107,10 @@ class View {
       fingers.set(event.pointerId, event);
       if (fingers.size === 2) {
         clearTimeout(resting);
-        const [a, b] = [...fingers.values()], distance = Math.hypot(a.clientX - b.clientX, a.clientY - b.clientY);
-        const middle = this.user({ clientX: (a.clientX + b.clientX) / 2, clientY: (a.clientY + b.clientY) / 2 });
+        const [a, b] = [...fingers.values()],
+                  distance = Math.hypot(a.clientX - b.clientX, a.clientY - b.clientY);
+        const middle = this.user(
+            { clientX: (a.clientX + b.clientX) / 2, clientY: (a.clientY + b.clientY) / 2 });
         if (apart > 0) this.zoomBy(distance / apart, middle.x, middle.y);
         apart = distance, moved = 99;
         return;
@@ -115,9 +130,11 @@ class View {
     const end = (event) => {
       const was = fingers.delete(event.pointerId);
       clearTimeout(resting);
-      if (was && event.type === "pointerup" && moved < 4 && !pressed) this.handlers.choose(this.hit(event));
+      if (was && event.type === "pointerup" && moved < 4 && !pressed)
+        this.handlers.choose(this.hit(event));
     };
-    for (const type of ["pointerup", "pointercancel", "pointerleave"]) element.addEventListener(type, end);
+    for (const type of ["pointerup", "pointercancel", "pointerleave"])
+      element.addEventListener(type, end);
     element.addEventListener("pointerleave", () => point(null));
   }
   /** Links of stubs without numbers are joined by curves while they are pointed at, or chosen. */
@@ -129,14 +146,24 @@ class View {
   }
   /** The curves: [[start, control, end]]. */
   joins() {
-    const links = new Set([this.pointed, this.selected?.kind === "link" ? this.selected.link : null].filter((link) => link !== null && link !== undefined));
+    const links =
+        new Set([this.pointed, this.selected?.kind === "link" ? this.selected.link : null].filter(
+            (link) => link !== null && link !== undefined));
     const { x, y, width, height } = this.box;
-    return [...links].flatMap((link) => this.network.bundle(link)).map((link) => this.network.lanes[link]).filter((lane) => lane.gap > 0 && !this.network.hasNumber(lane)).map(({ points, gap }) => {
-      const [x0, y0, x1, y1] = points.slice(2 * gap - 2, 2 * gap + 2), mx = (x0 + x1) / 2, my = (y0 + y1) / 2, length = Math.hypot(x1 - x0, y1 - y0) || 1;
-      // To the side of the picture's middle: it stays inside.
-      const inwards = (x + width / 2 - mx) * (y1 - y0) - (y + height / 2 - my) * (x1 - x0) < 0 ? -1 : 1, bend = (inwards * Math.min(0.16 * length, 60)) / length;
-      return [[x0, y0], [mx + bend * (y1 - y0), my - bend * (x1 - x0)], [x1, y1]];
-    });
+    return [...links]
+        .flatMap((link) => this.network.bundle(link))
+        .map((link) => this.network.lanes[link])
+        .filter((lane) => lane.gap > 0 && !this.network.hasNumber(lane))
+        .map(({ points, gap }) => {
+          const [x0, y0, x1, y1] = points.slice(2 * gap - 2, 2 * gap + 2), mx = (x0 + x1) / 2,
+                             my = (y0 + y1) / 2, length = Math.hypot(x1 - x0, y1 - y0) || 1;
+          // To the side of the picture's middle: it stays inside.
+          const inwards = (x + width / 2 - mx) * (y1 - y0) - (y + height / 2 - my) * (x1 - x0) < 0 ?
+              -1 :
+              1,
+                bend = (inwards * Math.min(0.16 * length, 60)) / length;
+          return [[x0, y0], [mx + bend * (y1 - y0), my - bend * (x1 - x0)], [x1, y1]];
+        });
   }
   /** Which worms, links and nodes belong to what is selected; null: nothing is, none fades. */
   relevant(step) {
@@ -145,10 +172,12 @@ class View {
     const worms = new Set(), links = new Set(), nodes = new Set();
     if (chosen.kind === "node") {
       nodes.add(chosen.node);
-      for (const worm of step?.worms ?? []) if (worm.from === chosen.node || worm.to === chosen.node) worms.add(worm.message);
+      for (const worm of step?.worms ?? [])
+        if (worm.from === chosen.node || worm.to === chosen.node) worms.add(worm.message);
     } else if (chosen.kind === "link") {
       links.add(chosen.link);
-      for (const worm of step?.worms ?? []) if (worm.links.includes(chosen.link)) worms.add(worm.message);
+      for (const worm of step?.worms ?? [])
+        if (worm.links.includes(chosen.link)) worms.add(worm.message);
     } else if (chosen.kind === "worm") {
       worms.add(chosen.message);
       nodes.add(this.play.from[chosen.message]).add(this.play.to[chosen.message]);
@@ -168,7 +197,8 @@ class View {
   showAt(clock, playing, force) {
     const worms = this.play.replay.alive(clock).join(" ");
     if (playing && this.clock !== null && clock > this.clock) {
-      for (const { link, channel } of this.play.replay.releasedBetween(this.clock, clock)) this.flashes.set(`${link} ${channel}`, performance.now());
+      for (const { link, channel } of this.play.replay.releasedBetween(this.clock, clock))
+        this.flashes.set(`${link} ${channel}`, performance.now());
     } else {
       this.flashes.clear();
     }
@@ -190,18 +220,27 @@ class View {
       return [];
     });
   }
-  momentOf(worm) { return this.clock === null ? undefined : this.play.replay.moment(worm.message, this.clock); }
+  momentOf(worm) {
+    return this.clock === null ? undefined : this.play.replay.moment(worm.message, this.clock);
+  }
   /** The message of a node to itself: at its upper right corner. */
   loop(worm) {
     const { x, y, radius, large } = this.network, scale = large ? 0.4 : 1;
-    const at = `M${x[worm.from] + radius - 6 * scale} ${y[worm.from] - radius}a${9 * scale} ${9 * scale} 0 1 1 ${6 * scale} ${6 * scale}`;
-    return { parts: [{ d: at, dimension: 0, channel: 0, strand: false, ahead: false, width: 2.6 }], arrow: "", tipDimension: 0, tipStrand: false, start: null };
+    const at = `M${x[worm.from] + radius - 6 * scale} ${y[worm.from] - radius}a${9 * scale} ${
+        9 * scale} 0 1 1 ${6 * scale} ${6 * scale}`;
+    return {
+      parts: [{ d: at, dimension: 0, channel: 0, strand: false, ahead: false, width: 2.6 }],
+      arrow: "",
+      tipDimension: 0,
+      tipStrand: false,
+      start: null
+    };
   }
   totals() {
     const loads = this.play.loads();
     let most = 1;
     for (const bytes of loads.total) most = Math.max(most, bytes);
-    return { ...loads, total: loads.total, worst: loads.worst, most };
+    return {...loads, total: loads.total, worst: loads.worst, most };
   }
   /** Links that have a colour of their own: link -> {colour, width, number}. */
   coloured(step) {
@@ -212,13 +251,20 @@ class View {
       total.forEach((bytes, link) => {
         if (bytes === 0) return;
         const level = Math.max(1, Math.min(5, Math.ceil((5 * bytes) / most)));
-        result.set(link, { colour: `var(--seq-${level})`, width: this.network.lane * (1 + 1.67 * bytes / most), number: worst[link] > 1 ? worst[link] : 0 });
+        result.set(link, {
+          colour: `var(--seq-${level})`,
+          width: this.network.lane * (1 + 1.67 * bytes / most),
+          number: worst[link] > 1 ? worst[link] : 0
+        });
       });
       return result;
     }
     for (const [link, load] of step?.load ?? []) {
-      if (load > 1) result.set(link, { colour: loadColour(load), width: 1.8 * this.network.offset, number: load });
-      else if (byLoad) result.set(link, { colour: loadColour(1), width: this.network.lane, number: 0 });
+      if (load > 1)
+        result.set(
+            link, { colour: loadColour(load), width: 1.8 * this.network.offset, number: load });
+      else if (byLoad)
+        result.set(link, { colour: loadColour(1), width: this.network.lane, number: 0 });
     }
     return result;
   }
@@ -229,9 +275,22 @@ export class SvgView extends View {
   constructor(network, play, handlers) {
     super(network, play, handlers);
     this.groups = {};
-    for (const name of ["frames", "links", "bands", "flashes", "trail", "worms", "nodes", "numbers", "joins"]) this.groups[name] = svg("g", { class: name });
-    this.element = svg("svg", { class: "network", role: "img", preserveAspectRatio: "xMidYMid meet" },
-      svg("defs", {}, svg("pattern", { id: "hatch", width: 4, height: 4, patternUnits: "userSpaceOnUse", patternTransform: "rotate(45)" }, svg("rect", { width: 2, height: 4, fill: "var(--bg)" }))), ...Object.values(this.groups));
+    for (const name
+             of ["frames", "links", "bands", "flashes", "trail", "worms", "nodes", "numbers",
+                 "joins"])
+      this.groups[name] = svg("g", { class: name });
+    this.element =
+        svg("svg", { class: "network", role: "img", preserveAspectRatio: "xMidYMid meet" },
+            svg("defs", {},
+                svg("pattern", {
+                  id: "hatch",
+                  width: 4,
+                  height: 4,
+                  patternUnits: "userSpaceOnUse",
+                  patternTransform: "rotate(45)"
+                },
+                    svg("rect", { width: 2, height: 4, fill: "var(--bg)" }))),
+            ...Object.values(this.groups));
     this.rezoom();
     this.makeFixed();
     this.listen();
@@ -255,12 +314,24 @@ export class SvgView extends View {
   makeFixed() {
     const { network, groups } = this;
     for (const [x, y, width, height, caption] of network.frames) {
-      groups.frames.append(svg("rect", { x, y, width, height, rx: 12, class: "frame" }), svg("text", { x: x + 12, y: y + 17, class: "caption" }, caption));
+      groups.frames.append(
+          svg("rect", { x, y, width, height, rx: 12, class: "frame" }),
+          svg("text", { x: x + 12, y: y + 17, class: "caption" }, caption));
     }
-    for (const [x, y, text, size] of network.labels) groups.frames.append(svg("text", { x, y, "font-size": size, class: "label" }, text));
+    for (const [x, y, text, size] of network.labels)
+      groups.frames.append(svg("text", { x, y, "font-size": size, class: "label" }, text));
     const crowded = network.lanes.filter((lane) => lane.thin).length > most_thin;
     this.lanes = network.lanes.map((lane) => {
-      const path = svg("path", { d: pathOf(cut(lane, 0, 1)), class: lane.thin ? "lane thin" : "lane", "stroke-width": lane.thin ? 1.4 : network.lane, "data-link": lane.link, "data-name": network.linkName(lane.link), style: lane.tick ? `stroke:${dimensionColour(lane.dimension)};stroke-opacity:${tick_strength}` : null });
+      const path = svg("path", {
+        d: pathOf(cut(lane, 0, 1)),
+        class: lane.thin ? "lane thin" : "lane",
+        "stroke-width": lane.thin ? 1.4 : network.lane,
+        "data-link": lane.link,
+        "data-name": network.linkName(lane.link),
+        style: lane.tick ?
+            `stroke:${dimensionColour(lane.dimension)};stroke-opacity:${tick_strength}` :
+            null
+      });
       if (lane.thin && crowded) path.classList.add("left-out");
       groups.links.append(path);
       return path;
@@ -272,18 +343,44 @@ export class SvgView extends View {
       if (v >= network.nodes) {
         g.append(svg("circle", { cx: x, cy: y, r: 0.72 * r }), svg("title", {}, network.name(v)));
       } else {
-        g.append(svg("rect", { x: x - r - 3.5, y: y - r - 3.5, width: 2 * r + 7, height: 2 * r + 7, rx: 0.45 * r + 3, class: "ring" }),
-          svg("rect", { x: x - r, y: y - r, width: 2 * r, height: 2 * r, rx: 0.45 * r, class: "box" }));
+        g.append(
+            svg("rect", {
+              x: x - r - 3.5,
+              y: y - r - 3.5,
+              width: 2 * r + 7,
+              height: 2 * r + 7,
+              rx: 0.45 * r + 3,
+              class: "ring"
+            }),
+            svg("rect",
+                { x: x - r, y: y - r, width: 2 * r, height: 2 * r, rx: 0.45 * r, class: "box" }));
         const lines = network.label(v).split("\n");
         const bar = this.play.blocks.kind ? 1 : 0, size = network.number_size;
         lines.forEach((line, i) => {
           const dy = lines.length > 1 ? (i - 0.5) * 9.2 + 3 : size * 0.36 - 3 * bar;
-          g.append(svg("text", { x, y: y + dy - (lines.length > 1 ? 1.5 * bar : 0), "font-size": size, "data-length": line.length }, line));
+          g.append(
+              svg("text", {
+                x,
+                y: y + dy - (lines.length > 1 ? 1.5 * bar : 0),
+                "font-size": size,
+                "data-length": line.length
+              },
+                  line));
         });
         if (bar) {
           const width = 2 * r - 9;
-          g.append(svg("rect", { x: x - width / 2, y: y + r - 7.5, width, height: 3, rx: 1.5, class: "track" }),
-            svg("rect", { x: x - width / 2, y: y + r - 7.5, width: 0, height: 3, rx: 1.5, class: "bar", "data-width": width }));
+          g.append(
+              svg("rect",
+                  { x: x - width / 2, y: y + r - 7.5, width, height: 3, rx: 1.5, class: "track" }),
+              svg("rect", {
+                x: x - width / 2,
+                y: y + r - 7.5,
+                width: 0,
+                height: 3,
+                rx: 1.5,
+                class: "bar",
+                "data-width": width
+              }));
         }
       }
       groups.nodes.append(g);
@@ -303,19 +400,37 @@ export class SvgView extends View {
     const coloured = this.coloured(step);
     for (const [link, look] of coloured) {
       const lane = this.network.lanes[link];
-      const band = svg("path", { d: pathOf(cut(lane, 0, 1)), class: "band", stroke: look.colour, "stroke-width": look.width, "data-link": link });
+      const band = svg("path", {
+        d: pathOf(cut(lane, 0, 1)),
+        class: "band",
+        stroke: look.colour,
+        "stroke-width": look.width,
+        "data-link": link
+      });
       if (relevant?.links.has(link)) band.classList.add("kept");
       bands.append(band);
     }
     if (relevant && this.selected.kind === "link") {
-      bands.append(svg("path", { d: pathOf(cut(this.network.lanes[this.selected.link], 0, 1)), class: "pinned", "stroke-width": this.network.lane + 2 }));
+      bands.append(svg("path", {
+        d: pathOf(cut(this.network.lanes[this.selected.link], 0, 1)),
+        class: "pinned",
+        "stroke-width": this.network.lane + 2
+      }));
     }
     this.drawTrail(trail);
     this.drawJoins();
     this.worms = [];
     if (step && (this.options.links === "worms")) {
       for (const worm of step.worms) {
-        const g = svg("g", { class: "worm", "data-message": worm.message, "data-from": worm.from, "data-to": worm.to, "data-bytes": worm.bytes, "data-links": worm.links.join(" "), "data-channels": worm.channels.join(" ") });
+        const g = svg("g", {
+          class: "worm",
+          "data-message": worm.message,
+          "data-from": worm.from,
+          "data-to": worm.to,
+          "data-bytes": worm.bytes,
+          "data-links": worm.links.join(" "),
+          "data-channels": worm.channels.join(" ")
+        });
         if (relevant?.worms.has(worm.message)) g.classList.add("kept");
         this.worms.push({ worm, g });
         worms.append(g);
@@ -327,12 +442,21 @@ export class SvgView extends View {
     for (const [link, look] of coloured) {
       if (look.number < 2 || ++count > most_numbers) continue;
       const [x, y] = middle(this.network.lanes[link]);
-      numbers.append(svg("g", { class: "load-number", "data-link": link, "data-load": look.number },
-        svg("circle", { cx: x, cy: y, r: 6.2, fill: this.options.load === "all" && this.options.links === "load" ? "var(--load-2)" : look.colour }), svg("text", { x, y: y + 2.9 }, look.number)));
+      numbers.append(svg(
+          "g", { class: "load-number", "data-link": link, "data-load": look.number },
+          svg("circle", {
+            cx: x,
+            cy: y,
+            r: 6.2,
+            fill: this.options.load === "all" && this.options.links === "load" ? "var(--load-2)" :
+                                                                                 look.colour
+          }),
+          svg("text", { x, y: y + 2.9 }, look.number)));
     }
     this.nodes.forEach((g, v) => {
       if (v >= this.network.nodes) return;
-      if (this.play.groups) g.querySelector(".box").style.fill = `var(--seq-${this.play.groups.level(v)})`;
+      if (this.play.groups)
+        g.querySelector(".box").style.fill = `var(--seq-${this.play.groups.level(v)})`;
       g.classList.toggle("idle", step !== null && !step.busy[v]);
       g.classList.toggle("selected", relevant?.nodes.has(v) ?? false);
     });
@@ -341,19 +465,31 @@ export class SvgView extends View {
   }
 
   drawJoins() {
-    this.groups.joins.replaceChildren(...this.joins().map(([a, b, c]) => svg("path", { d: `M${a[0]} ${a[1]}Q${b[0].toFixed(1)} ${b[1].toFixed(1)} ${c[0]} ${c[1]}`, class: "join" })));
+    this.groups.joins.replaceChildren(...this.joins().map(
+        ([a, b, c]) => svg("path", {
+          d: `M${a[0]} ${a[1]}Q${b[0].toFixed(1)} ${b[1].toFixed(1)} ${c[0]} ${c[1]}`,
+          class: "join"
+        })));
   }
   drawTrail(trail) {
     if (this.selected?.kind !== "block") return;
     const discs = [];
     for (const message of this.selected.way) {
-      const { links } = this.network.walk(this.play.from[message], this.play.ways[this.play.way[message]]);
+      const { links } =
+          this.network.walk(this.play.from[message], this.play.ways[this.play.way[message]]);
       for (const link of links) {
-        trail.append(svg("path", { d: pathOf(cut(this.network.lanes[link], 0, 1)), class: "way", "stroke-width": 2.6 * this.network.offset, "data-message": message }));
+        trail.append(svg("path", {
+          d: pathOf(cut(this.network.lanes[link], 0, 1)),
+          class: "way",
+          "stroke-width": 2.6 * this.network.offset,
+          "data-message": message
+        }));
       }
       if (links.length === 0) continue;
       const [x, y] = middle(this.network.lanes[links[0]]);
-      discs.push(svg("g", { class: "stop" }, svg("circle", { cx: x, cy: y, r: 8 }), svg("text", { x, y: y + 3.2 }, this.play.stepOf(message))));
+      discs.push(
+          svg("g", { class: "stop" }, svg("circle", { cx: x, cy: y, r: 8 }),
+              svg("text", { x, y: y + 3.2 }, this.play.stepOf(message))));
     }
     this.groups.numbers.append(...discs);
   }
@@ -362,25 +498,61 @@ export class SvgView extends View {
   frame(s, playing) {
     for (const { worm, g } of this.worms) {
       const moment = this.momentOf(worm);
-      const { parts, arrow, tipDimension, tipStrand, start } = worm.links.length > 0 ? wormParts(worm, this.current, this.network, s, wormWidth(worm.bytes, this.play.mostBytes), moment) : this.loop(worm);
+      const { parts, arrow, tipDimension, tipStrand, start } = worm.links.length > 0 ?
+          wormParts(
+              worm, this.current, this.network, s, wormWidth(worm.bytes, this.play.mostBytes),
+              moment) :
+          this.loop(worm);
       const paths = [];
       if (moment) g.dataset.waits = moment.waits;
       for (const part of parts) {
         const colour = part.strand ? "var(--bg)" : partColour(this, worm, part.dimension);
-        const dash = part.ahead ? "1 4" : part.channel === 1 && !part.strand ? "7 3" : this.options.colour === "dimension" && part.dimension >= 6 ? "10 2" : null;
-        paths.push({ d: part.d, stroke: colour, "stroke-width": part.width, "stroke-dasharray": dash, class: part.ahead ? "ahead" : "body" });
-        if (moment && moment.waits >= 0 && !part.ahead) paths.push({ d: part.d, stroke: "url(#hatch)", "stroke-width": part.width, class: "hatch" });
-        if (playing && !part.ahead && !part.strand && (moment ? moment.waits < 0 && moment.head === worm.links.length : s > 0.4 && s < 0.7)) {
-          paths.push({ d: part.d, stroke: "var(--bg)", "stroke-width": 0.26 * part.width, "stroke-dasharray": "1.5 9", "stroke-dashoffset": moment ? -(performance.now() / 12) % 120 : -120 * s, class: "flow" });
+        const dash = part.ahead                                        ? "1 4" :
+            part.channel === 1 && !part.strand                         ? "7 3" :
+            this.options.colour === "dimension" && part.dimension >= 6 ? "10 2" :
+                                                                         null;
+        paths.push({
+          d: part.d,
+          stroke: colour,
+          "stroke-width": part.width,
+          "stroke-dasharray": dash,
+          class: part.ahead ? "ahead" : "body"
+        });
+        if (moment && moment.waits >= 0 && !part.ahead)
+          paths.push(
+              { d: part.d, stroke: "url(#hatch)", "stroke-width": part.width, class: "hatch" });
+        if (playing && !part.ahead && !part.strand &&
+            (moment ? moment.waits < 0 && moment.head === worm.links.length : s > 0.4 && s < 0.7)) {
+          paths.push({
+            d: part.d,
+            stroke: "var(--bg)",
+            "stroke-width": 0.26 * part.width,
+            "stroke-dasharray": "1.5 9",
+            "stroke-dashoffset": moment ? -(performance.now() / 12) % 120 : -120 * s,
+            class: "flow"
+          });
         }
       }
-      if (arrow) paths.push({ d: arrow, fill: tipStrand ? "var(--bg)" : partColour(this, worm, tipDimension), class: "head" });
-      if (start) paths.push({ d: `M${start.x - start.r} ${start.y}a${start.r} ${start.r} 0 1 0 ${2 * start.r} 0a${start.r} ${start.r} 0 1 0 ${-2 * start.r} 0`, fill: partColour(this, worm, start.dimension), class: "start" });
+      if (arrow)
+        paths.push({
+          d: arrow,
+          fill: tipStrand ? "var(--bg)" : partColour(this, worm, tipDimension),
+          class: "head"
+        });
+      if (start)
+        paths.push({
+          d: `M${start.x - start.r} ${start.y}a${start.r} ${start.r} 0 1 0 ${2 * start.r} 0a${
+              start.r} ${start.r} 0 1 0 ${- 2 * start.r} 0`,
+          fill: partColour(this, worm, start.dimension),
+          class: "start"
+        });
       while (g.childNodes.length > paths.length) g.lastChild.remove();
       while (g.childNodes.length < paths.length) g.append(svg("path"));
       paths.forEach((attributes, i) => {
         const path = g.childNodes[i];
-        for (const name of ["stroke", "stroke-width", "stroke-dasharray", "stroke-dashoffset", "fill", "class", "d"]) {
+        for (const name
+                 of ["stroke", "stroke-width", "stroke-dasharray", "stroke-dashoffset", "fill",
+                     "class", "d"]) {
           const value = attributes[name] ?? (name === "fill" ? "none" : null);
           if (value === null) path.removeAttribute(name);
           else if (path.getAttribute(name) !== String(value)) path.setAttribute(name, value);
@@ -388,7 +560,15 @@ export class SvgView extends View {
       });
     }
     if (this.clock !== null) {
-      this.groups.flashes.replaceChildren(...this.flashing().map(({ link, channel, strength }) => svg("path", { d: pathOf(cut(this.network.lanes[link], 0, 1)), class: "flash", "stroke-width": 1.8 * this.network.offset, "stroke-opacity": strength.toFixed(2), "data-flash": link, "data-channel": channel })));
+      this.groups.flashes.replaceChildren(
+          ...this.flashing().map(({ link, channel, strength }) => svg("path", {
+                                   d: pathOf(cut(this.network.lanes[link], 0, 1)),
+                                   class: "flash",
+                                   "stroke-width": 1.8 * this.network.offset,
+                                   "stroke-opacity": strength.toFixed(2),
+                                   "data-flash": link,
+                                   "data-channel": channel
+                                 })));
     }
     const after = this.momentOfBlocks(s);
     if (this.barsAt !== after || this.barsOf !== this.play) this.fillBars(after);
@@ -396,12 +576,14 @@ export class SvgView extends View {
   /** Of printed steps of a replay: when the first message of the step sets out. */
   momentOfBlocks(s) {
     const { blocks, replay } = this.play;
-    if (replay) return blocks.momentAt(this.clock ?? replay.steps[this.stepNumber]?.start ?? Infinity);
+    if (replay)
+      return blocks.momentAt(this.clock ?? replay.steps[this.stepNumber]?.start ?? Infinity);
     return s >= 0.7 ? this.stepNumber + 1 : this.stepNumber;
   }
   fillBars(moment) {
     this.barsAt = moment, this.barsOf = this.play;
-    const { blocks } = this.play, share = blocks.kind ? blocks.shareOf(Math.min(moment, blocks.moments)) : null;
+    const { blocks } = this.play,
+                   share = blocks.kind ? blocks.shareOf(Math.min(moment, blocks.moments)) : null;
     if (!share) return;
     this.nodes.forEach((g, v) => {
       const bar = g.querySelector(".bar");
@@ -415,10 +597,17 @@ export class SvgView extends View {
     let text = `${network.shape}, `;
     if (play.aggregate) text += "links by load over all steps";
     else if (!step) text += "after the last step";
-    else if (this.clock !== null) text += `${step.worms.length} messages under way, ${step.worms.filter((worm) => this.momentOf(worm).waits >= 0).length} of them waiting`;
+    else if (this.clock !== null)
+      text += `${step.worms.length} messages under way, ${
+          step.worms.filter((worm) => this.momentOf(worm).waits >= 0).length} of them waiting`;
     else {
-      const most = Math.max(0, ...step.load.values()), phase = play.phase(step.step), blocks = Number((play.check.step_bytes[step.step] / play.blockBytes).toFixed(2));
-      text += `step ${step.step} of ${play.steps}${phase >= 0 ? `, ${play.phases[phase].name}` : ""}: ${plural(step.worms.length, "message")}${step.worms.length === 0 ? "" : ` of up to ${plural(blocks, "block")}`}, ${most > 1 ? `a link carries ${most}` : "no link carries two"}`;
+      const most = Math.max(0, ...step.load.values()), phase = play.phase(step.step),
+            blocks = Number((play.check.step_bytes[step.step] / play.blockBytes).toFixed(2));
+      text +=
+          `step ${step.step} of ${play.steps}${phase >= 0 ? `, ${play.phases[phase].name}` : ""}: ${
+              plural(step.worms.length, "message")}${
+              step.worms.length === 0 ? "" : ` of up to ${plural(blocks, "block")}`}, ${
+              most > 1 ? `a link carries ${most}` : "no link carries two"}`;
     }
     this.element.setAttribute("aria-label", text);
   }
@@ -429,7 +618,8 @@ export class SvgView extends View {
       const node = Number(target.dataset.node);
       return node < this.network.nodes ? { kind: "node", node } : { kind: "switch", node };
     }
-    if (target.dataset.message !== undefined) return { kind: "worm", message: Number(target.dataset.message) };
+    if (target.dataset.message !== undefined)
+      return { kind: "worm", message: Number(target.dataset.message) };
     return { kind: "link", link: Number(target.dataset.link) };
   }
 }
@@ -461,11 +651,15 @@ export class CanvasView extends View {
     this.listen();
     new ResizeObserver(() => this.resize()).observe(this.element);
   }
-  /** Of so many pixels whatever the window, in a document that does not show it yet. One canvas: printers take no more. */
+  /**
+   * Of so many pixels whatever the window, in a document that does not show it yet. One canvas:
+   * printers take no more.
+   */
   print(stepNumber, s, width) {
     this.fixed = true;
     this.element.style.aspectRatio = `${this.box.width} / ${this.box.height}`;
-    for (const canvas of [this.still, this.moving]) canvas.width = width, canvas.height = Math.round((width * this.box.height) / this.box.width);
+    for (const canvas of [this.still, this.moving])
+      canvas.width = width, canvas.height = Math.round((width * this.box.height) / this.box.width);
     this.show(stepNumber, s);
     const context = this.still.getContext("2d");
     context.setTransform(1, 0, 0, 1, 0, 0);
@@ -477,12 +671,15 @@ export class CanvasView extends View {
     const ratio = Math.min(2, devicePixelRatio || 1), { clientWidth, clientHeight } = this.element;
     if (clientWidth === 0) return;
     for (const canvas of [this.still, this.moving]) {
-      canvas.width = Math.round(clientWidth * ratio), canvas.height = Math.round(clientHeight * ratio);
+      canvas.width = Math.round(clientWidth * ratio),
+      canvas.height = Math.round(clientHeight * ratio);
     }
     this.redraw();
   }
   rezoom() { this.redraw(); }
-  drawJoins() { if (this.stepNumber >= 0) this.frame(this.moment); }
+  drawJoins() {
+    if (this.stepNumber >= 0) this.frame(this.moment);
+  }
   /** Pixels of the page for a user unit. */
   get shownScale() { return this.scale / Math.min(2, devicePixelRatio || 1); }
   get isNear() { return this.network.radius * this.shownScale >= 9; }
@@ -507,34 +704,41 @@ export class CanvasView extends View {
     context.setTransform(1, 0, 0, 1, 0, 0);
     context.clearRect(0, 0, canvas.width, canvas.height);
     const scale = Math.min(canvas.width / this.zoom.width, canvas.height / this.zoom.height);
-    context.setTransform(scale, 0, 0, scale, (canvas.width - scale * this.zoom.width) / 2 - scale * this.zoom.x, (canvas.height - scale * this.zoom.height) / 2 - scale * this.zoom.y);
+    context.setTransform(
+        scale, 0, 0, scale, (canvas.width - scale * this.zoom.width) / 2 - scale * this.zoom.x,
+        (canvas.height - scale * this.zoom.height) / 2 - scale * this.zoom.y);
     this.scale = scale;
     return context;
   }
   add(path, lane, from = 0, to = 1) {
     if (from === 0 && to === 1) {
       const p = lane.points;
-      for (let i = 0; i < p.length; i += 2) (i === 0 || i === 2 * lane.gap ? path.moveTo(p[i], p[i + 1]) : path.lineTo(p[i], p[i + 1]));
+      for (let i = 0; i < p.length; i += 2)
+        (i === 0 || i === 2 * lane.gap ? path.moveTo(p[i], p[i + 1]) : path.lineTo(p[i], p[i + 1]));
       return;
     }
-    for (const piece of cut(lane, from, to)) piece.forEach(([x, y], i) => (i === 0 ? path.moveTo(x, y) : path.lineTo(x, y)));
+    for (const piece of cut(lane, from, to))
+      piece.forEach(([x, y], i) => (i === 0 ? path.moveTo(x, y) : path.lineTo(x, y)));
   }
 
   show(stepNumber, s) {
     this.stepNumber = stepNumber, this.moment = s;
     this.current = this.under(stepNumber);
-    if (!this.fixed && (this.still.width < 8 || this.still.clientWidth === 0)) this.resize(); else this.drawStill();
+    if (!this.fixed && (this.still.width < 8 || this.still.clientWidth === 0)) this.resize();
+    else this.drawStill();
     this.frame(s, false);
     SvgView.prototype.describe.call(this, this.current);
     this.element.dataset.worms = this.current ? this.current.worms.length : 0;
     this.element.dataset.step = stepNumber;
   }
   drawStill() {
-    const context = this.scaled(this.still), colours = new Colours(this.element), { network } = this;
+    const context = this.scaled(this.still), colours = new Colours(this.element),
+          { network } = this;
     const relevant = this.relevant(this.current);
     context.lineCap = "round";
     for (const [x, y, width, height, caption] of network.frames) {
-      context.fillStyle = colours.get("var(--panel)"), context.strokeStyle = colours.get("var(--faint)"), context.lineWidth = 1;
+      context.fillStyle = colours.get("var(--panel)"),
+      context.strokeStyle = colours.get("var(--faint)"), context.lineWidth = 1;
       context.beginPath();
       context.roundRect(x, y, width, height, 8);
       context.fill(), context.stroke();
@@ -570,9 +774,13 @@ export class CanvasView extends View {
     if (this.selected?.kind === "block") {
       const trail = new Path2D();
       for (const message of this.selected.way) {
-        for (const link of network.walk(this.play.from[message], this.play.ways[this.play.way[message]]).links) this.add(trail, network.lanes[link]);
+        for (const link of network
+                 .walk(this.play.from[message], this.play.ways[this.play.way[message]])
+                 .links)
+          this.add(trail, network.lanes[link]);
       }
-      context.strokeStyle = colours.get("var(--trail)"), context.globalAlpha = 0.5, context.lineWidth = 3 * network.offset;
+      context.strokeStyle = colours.get("var(--trail)"), context.globalAlpha = 0.5,
+      context.lineWidth = 3 * network.offset;
       context.stroke(trail);
       context.globalAlpha = 1;
     }
@@ -585,18 +793,21 @@ export class CanvasView extends View {
     // Nodes: those that work, those that do not.
     const r = network.radius, busy = new Path2D(), free = new Path2D();
     for (let v = 0; v < network.nodes; ++v) {
-      (this.current && !this.current.busy[v] ? free : busy).roundRect(network.x[v] - r, network.y[v] - r, 2 * r, 2 * r, 0.45 * r);
+      (this.current && !this.current.busy[v] ? free : busy)
+          .roundRect(network.x[v] - r, network.y[v] - r, 2 * r, 2 * r, 0.45 * r);
     }
     for (let v = network.nodes; v < network.nodes + network.switches; ++v) {
       busy.moveTo(network.x[v] + 0.72 * r, network.y[v]);
       busy.arc(network.x[v], network.y[v], 0.72 * r, 0, 7);
     }
     context.lineWidth = Math.min(1.3, 0.18 * r);
-    context.fillStyle = colours.get("var(--bg)"), context.strokeStyle = colours.get("var(--nodeLine)");
+    context.fillStyle = colours.get("var(--bg)"),
+    context.strokeStyle = colours.get("var(--nodeLine)");
     if (this.play.groups) this.fillGroups(context, colours);
     else context.fill(busy);
     context.stroke(busy);
-    context.fillStyle = colours.get("var(--idle)"), context.strokeStyle = colours.get("var(--faint)");
+    context.fillStyle = colours.get("var(--idle)"),
+    context.strokeStyle = colours.get("var(--faint)");
     context.fill(free), context.stroke(free);
     context.fillStyle = colours.get("var(--ink)");
     for (const v of relevant?.nodes ?? []) {
@@ -625,7 +836,8 @@ export class CanvasView extends View {
   /** Nodes by what their groups send and receive. */
   fillGroups(context, colours) {
     const { network } = this, r = network.radius, levels = [0, 1, 2, 3].map(() => new Path2D());
-    for (let v = 0; v < network.nodes; ++v) levels[this.play.groups.level(v)].rect(network.x[v] - r, network.y[v] - r, 2 * r, 2 * r);
+    for (let v = 0; v < network.nodes; ++v)
+      levels[this.play.groups.level(v)].rect(network.x[v] - r, network.y[v] - r, 2 * r, 2 * r);
     levels.forEach((path, level) => {
       context.fillStyle = colours.get(`var(--seq-${level})`);
       context.fill(path);
@@ -640,20 +852,28 @@ export class CanvasView extends View {
       context.beginPath();
       context.arc(x, y, r, 0, 7);
       context.fill();
-      context.fillStyle = colours.get("var(--load-text)"), context.font = `700 ${1.32 * r}px sans-serif`;
+      context.fillStyle = colours.get("var(--load-text)"),
+      context.font = `700 ${1.32 * r}px sans-serif`;
       context.fillText(text, x, y + 0.47 * r);
     };
     const { x, y, width, height } = this.zoom;
     let count = 0;
     for (const [link, look] of this.coloured(this.current)) {
       const [px, py] = this.network.lanes[link].points;
-      if (look.number < 2 || px < x || px > x + width || py < y || py > y + height || ++count > most_numbers) continue;
-      disc(link, look.number, colours.get(this.options.load === "all" && this.options.links === "load" ? "var(--load-2)" : look.colour));
+      if (look.number < 2 || px < x || px > x + width || py < y || py > y + height ||
+          ++count > most_numbers)
+        continue;
+      disc(
+          link, look.number,
+          colours.get(
+              this.options.load === "all" && this.options.links === "load" ? "var(--load-2)" :
+                                                                             look.colour));
     }
     this.element.dataset.numbers = count;
     if (this.selected?.kind !== "block") return;
     for (const message of this.selected.way) {
-      const { links } = this.network.walk(this.play.from[message], this.play.ways[this.play.way[message]]);
+      const { links } =
+          this.network.walk(this.play.from[message], this.play.ways[this.play.way[message]]);
       if (links.length > 0) disc(links[0], this.play.stepOf(message), colours.get("var(--trail)"));
     }
   }
@@ -662,7 +882,8 @@ export class CanvasView extends View {
     this.moment = s;
     const context = this.scaled(this.moving);
     const colours = new Colours(this.element), flashing = this.flashing();
-    context.lineCap = "round", context.strokeStyle = colours.get("var(--ink)"), context.lineWidth = 1.8 * this.network.offset;
+    context.lineCap = "round", context.strokeStyle = colours.get("var(--ink)"),
+    context.lineWidth = 1.8 * this.network.offset;
     const lit = new Map();
     for (const { link, strength } of flashing) {
       const level = Math.ceil(10 * strength) / 10;
@@ -679,27 +900,35 @@ export class CanvasView extends View {
     const joins = this.joins();
     this.element.dataset.joins = joins.length;
     if (joins.length === 0) return;
-    context.strokeStyle = colours.get("var(--ink)"), context.lineWidth = Math.max(0.5, 1 / this.shownScale);
+    context.strokeStyle = colours.get("var(--ink)"),
+    context.lineWidth = Math.max(0.5, 1 / this.shownScale);
     context.beginPath();
     for (const [a, b, c] of joins) context.moveTo(...a), context.quadraticCurveTo(...b, ...c);
     context.stroke();
   }
   drawWorms(context, colours, s) {
     const relevant = this.relevant(this.current);
-    const thick = this.network.large ? 1 : 2.2, heads = this.isNear, byDimension = this.options.colour === "dimension";
+    const thick = this.network.large ? 1 : 2.2, heads = this.isNear,
+          byDimension = this.options.colour === "dimension";
     const waiting = new Map();  // width -> path of who waits
     let waits = 0;
     // Stronger towards the head: in thirds, of very many worms in two parts.
-    const sections = this.current.worms.length > 2000 ? [[0, 2 / 3, 0.55, 1.75], [2 / 3, 1, 1, 2.8]] : [[0, 1 / 3, 0.4, 1.5], [1 / 3, 2 / 3, 0.7, 2], [2 / 3, 1, 1, 2.8]];
+    const sections = this.current.worms.length > 2000 ?
+        [[0, 2 / 3, 0.55, 1.75], [2 / 3, 1, 1, 2.8]] :
+        [[0, 1 / 3, 0.4, 1.5], [1 / 3, 2 / 3, 0.7, 2], [2 / 3, 1, 1, 2.8]];
     const batches = new Map(), arrows = new Map();
     for (const worm of this.current.worms) {
-      const moment = this.momentOf(worm), { head, tail } = moment ?? reach(s, worm.links.length, this.current.longest);
+      const moment = this.momentOf(worm),
+            { head, tail } = moment ?? reach(s, worm.links.length, this.current.longest);
       const stands = moment !== undefined && moment.waits >= 0;
       if (stands) ++waits;
       const fades = relevant?.fades && !relevant.worms.has(worm.message);
       if (worm.links.length === 0) {
-        const { parts: [{ d }] } = this.loop(worm), colour = partColour(this, worm, 0), key = `loop ${colour} ${fades}`;
-        if (!batches.has(key)) batches.set(key, { path: new Path2D(), colour, alpha: fades ? 0.26 : 1, width: thick, dash: [] });
+        const { parts: [{ d }] } = this.loop(worm), colour = partColour(this, worm, 0),
+                               key = `loop ${colour} ${fades}`;
+        if (!batches.has(key))
+          batches.set(
+              key, { path: new Path2D(), colour, alpha: fades ? 0.26 : 1, width: thick, dash: [] });
         batches.get(key).path.addPath(new Path2D(d));
         continue;
       }
@@ -710,33 +939,43 @@ export class CanvasView extends View {
         const shared = this.current.load.get(link) > 1;
         const colour = shared ? "var(--bg)" : partColour(this, worm, lane.dimension);
         for (const [from, to, strength, wide] of sections) {
-          const a = Math.max(0, Math.min(1, tail + from * length - i)), b = Math.max(0, Math.min(1, tail + to * length - i));
+          const a = Math.max(0, Math.min(1, tail + from * length - i)),
+                b = Math.max(0, Math.min(1, tail + to * length - i));
           if (b <= a) continue;
           const alpha = (fades ? 0.26 : 1) * strength, width = shared ? 0.7 : thick * wide;
           // Dashes are seen near by only.
-          const dash = !heads || shared ? [] : worm.channels[i] === 1 ? [3.5, 1.5] : byDimension && lane.dimension >= 6 ? [5, 1] : [];
+          const dash = !heads || shared          ? [] :
+              worm.channels[i] === 1             ? [3.5, 1.5] :
+              byDimension && lane.dimension >= 6 ? [5, 1] :
+                                                   [];
           const key = `${colour} ${alpha} ${width} ${dash}`;
-          if (!batches.has(key)) batches.set(key, { path: new Path2D(), colour, alpha, width, dash });
+          if (!batches.has(key))
+            batches.set(key, { path: new Path2D(), colour, alpha, width, dash });
           this.add(batches.get(key).path, lane, a, b);
           if (!stands) continue;
           if (!waiting.has(width)) waiting.set(width, new Path2D());
           this.add(waiting.get(width), lane, a, b);
         }
         if (heads && head > i && head <= i + 1) {
-          const pieces = cut(lane, Math.max(0, head - i - 0.3), head - i), piece = pieces[pieces.length - 1];
+          const pieces = cut(lane, Math.max(0, head - i - 0.3), head - i),
+                piece = pieces[pieces.length - 1];
           if (!piece || piece.length < 2) return;
-          const [x, y] = piece[piece.length - 1], [x0, y0] = piece[piece.length - 2], l = Math.hypot(x - x0, y - y0) || 1;
+          const [x, y] = piece[piece.length - 1], [x0, y0] = piece[piece.length - 2],
+                    l = Math.hypot(x - x0, y - y0) || 1;
           const dx = (x - x0) / l, dy = (y - y0) / l, size = 2.4 * this.network.offset;
           if (!arrows.has(colour)) arrows.set(colour, new Path2D());
           const path = arrows.get(colour);
-          path.moveTo(x, y), path.lineTo(x - size * dx - 0.5 * size * dy, y - size * dy + 0.5 * size * dx);
-          path.lineTo(x - size * dx + 0.5 * size * dy, y - size * dy - 0.5 * size * dx), path.closePath();
+          path.moveTo(x, y),
+              path.lineTo(x - size * dx - 0.5 * size * dy, y - size * dy + 0.5 * size * dx);
+          path.lineTo(x - size * dx + 0.5 * size * dy, y - size * dy - 0.5 * size * dx),
+              path.closePath();
         }
       });
     }
     context.lineCap = "butt";
     for (const { path, colour, alpha, width, dash } of batches.values()) {
-      context.globalAlpha = alpha, context.strokeStyle = colours.get(colour), context.lineWidth = width;
+      context.globalAlpha = alpha, context.strokeStyle = colours.get(colour),
+      context.lineWidth = width;
       context.setLineDash(dash);
       context.stroke(path);
     }
@@ -768,20 +1007,24 @@ export class CanvasView extends View {
       };
       for (let v = 0; v < network.nodes; ++v) put(network.x[v], network.y[v], { node: v });
       for (const lane of network.lanes) {
-        for (const f of [0.2, 0.5, 0.8]) for (const piece of cut(lane, f, Math.min(1, f + 0.001))) put(piece[0][0], piece[0][1], { link: lane.link });
+        for (const f of [0.2, 0.5, 0.8])
+          for (const piece of cut(lane, f, Math.min(1, f + 0.001)))
+            put(piece[0][0], piece[0][1], { link: lane.link });
       }
     }
     let best = null, least = Math.max(network.radius, 8 / scale);
     for (let i = -1; i <= 1; ++i) {
       for (let j = -1; j <= 1; ++j) {
-        for (const what of this.grid.get(key(Math.floor(x / cell) + i, Math.floor(y / cell) + j)) ?? []) {
+        for (const what of this.grid.get(key(Math.floor(x / cell) + i, Math.floor(y / cell) + j)) ??
+             []) {
           const away = Math.hypot(what.x - x, what.y - y) - (what.node !== undefined ? 3 : 0);
           if (away < least) least = away, best = what;
         }
       }
     }
     if (!best) return null;
-    return best.node !== undefined ? { kind: "node", node: best.node } : { kind: "link", link: best.link };
+    return best.node !== undefined ? { kind: "node", node: best.node } :
+                                     { kind: "link", link: best.link };
   }
 }
 
@@ -789,6 +1032,8 @@ export class CanvasView extends View {
 export function makeView(network, play, handlers) {
   let most = 0;
   for (let step = 0; step < play.steps; ++step) most = Math.max(most, play.worms(step));
-  const small = network.nodes <= 256 && 2 * most + (network.lanes.some((lane) => lane.thin) ? 0 : network.lanes.length) <= 4000;
-  return small && most <= 2000 ? new SvgView(network, play, handlers) : new CanvasView(network, play, handlers);
+  const small = network.nodes <= 256 &&
+      2 * most + (network.lanes.some((lane) => lane.thin) ? 0 : network.lanes.length) <= 4000;
+  return small && most <= 2000 ? new SvgView(network, play, handlers) :
+                                 new CanvasView(network, play, handlers);
 }

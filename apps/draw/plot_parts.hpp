@@ -1,0 +1,48 @@
+// What all plots share: marks of series, logarithmic axes, headings, feet.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "wormcube/apps/draw/marks.hpp"
+
+#include <functional>
+#include <string>
+#include <vector>
+
+namespace wormcube::apps {
+
+inline constexpr double plot_width = 1120, plot_left = 86, plot_right = 250;
+
+/// What marks a series beside its colour. Those of the second six are hollow.
+/// \param around  hollow and larger, to be seen around a filled one
+void draw_series_mark(std::size_t i, Point p, const std::string& data, Marks& marks,
+                      bool around = false);
+
+/// Half decades around all values of a logarithmic axis. The ends stay finite and above 0, even at
+/// the limits of a double; without a value above 0 the axis is one decade.
+void widen_to_half_decades(double& low, double& high);
+
+/// Where a value lies between the ends of a logarithmic axis, from 0 to 1.
+double log_share(double value, double low, double high);
+
+struct Tick {
+  double value;
+  bool is_decade;
+};
+/// The decades of a logarithmic axis, and twice and five times each. Of more than 12 decades: every
+/// second, third, ..
+std::vector<Tick> log_ticks(double low, double high);
+
+/// Title, what is seen, the names of the series beside their samples.
+/// \param sample  draws the sample of a series at x; false: the series is not named
+void draw_heading(const std::string& title, const std::string& below, double left,
+                  const std::vector<std::string>& series, Marks& marks,
+                  const std::function<bool(std::size_t series, double x)>& sample);
+
+/// Version, command, host: in lines of the picture's width.
+std::vector<std::string> foot_lines(const std::vector<std::string>& foot, double left);
+void draw_foot_lines(const std::vector<std::string>& lines, double y, double left, Marks& marks);
+
+/// The plots of a page have one width; a plot in a file of its own is cropped.
+std::string plot_text(const Marks& marks, double height, std::string title, bool themed);
+
+}  // namespace wormcube::apps
