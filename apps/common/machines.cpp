@@ -283,7 +283,7 @@ MachineProfile find_machine(const std::string& name) {
     names += (names.empty() ? "" : ", ") + profile.name;
   throw UsageError(fmt::format(
       "no machine '{}'; there are {}; a profile of one's own is a file: --machine FILE.json "
-      "(docs/replay.md)",
+      "(docs/explanation/replay.md)",
       name, names));
 }
 

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""The lists of algorithms in README.md and docs/algorithms.md, from the registry, and README's sample, from its file: compared, or with
+"""The lists of algorithms in README.md and docs/reference/algorithms.md, from the registry, and README's sample, from its file: compared, or with
 --write written.
 
 usage: algorithms.py [--write] PROGRAM
@@ -58,7 +58,7 @@ def main(arguments):
     write = arguments[:1] == ["--write"]
     program = arguments[-1]
     readme = ROOT / "README.md"
-    wanted = {ROOT / "docs/algorithms.md": algorithms_page(program),
+    wanted = {ROOT / "docs/reference/algorithms.md": algorithms_page(program),
               readme: with_sample(with_table(readme.read_text(encoding="utf-8"), readme_table(program)),
                                   "collectives/alltoall/hypercube_pairwise.cpp", "alltoall_hypercube_pairwise")}
     stale = [path for path, text in wanted.items() if not path.exists() or path.read_text(encoding="utf-8") != text]
