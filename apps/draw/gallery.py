@@ -257,6 +257,17 @@ class Site(Gallery):
         print(f"{self.folder}/index.html: {size / 1024:.0f} KiB, {len(cards)} algorithms of {len(operations)} operations, {len(networks)} networks, {len(made)} papers")
 
 
+def tutorial_plot(gallery):
+    """The plot of docs/tutorial.md, without the lines that say on what computer and when it was made."""
+    with tempfile.TemporaryDirectory() as folder:
+        for name, network, algorithm in (("doubling", "hypercube:4", "recursive-doubling"), ("ring", "ring:16", "reduce-scatter-allgather:pattern=ring")):
+            gallery.run("replay", "allreduce", "--on", network, "--algorithm", algorithm, "--bytes", "64..1M", "--json", f"{name}.json", folder=folder)
+        ring = Path(folder, "ring.json")
+        ring.write_text(ring.read_text(encoding="utf-8").replace('"ring:16"', '"hypercube:4"'), encoding="utf-8")
+        gallery.run("plot", "doubling.json", "ring.json", "--svg", "plot.svg", folder=folder)
+        return re.sub(r'<text[^>]*>(?:\(\d\) wormcube|\d{4}-)[^<]*</text>', "", Path(folder, "plot.svg").read_text(encoding="utf-8"))
+
+
 def docs(program, folder):
     gallery, folder = Gallery(program), Path(folder)
     pictures = folder / "pictures"
@@ -271,6 +282,7 @@ def docs(program, folder):
         call = ["draw", operation, "--on", network, "--algorithm", algorithm, "--step", str(step), "--svg", f"{name}.svg"]
         gallery.run(*call, "--quiet", folder=pictures)
         text += [f"## {operation} on {network}: {algorithm}", "", what, "", f"![{operation} on {network} by {algorithm}, step {step}](pictures/{name}.svg)", "", f"    wormcube {' '.join(call)}", ""]
+    (pictures / "tutorial.svg").write_text(tutorial_plot(gallery), encoding="utf-8")
     (folder / "gallery.md").write_text("\n".join(text), encoding="utf-8")
 
 
