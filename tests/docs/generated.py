@@ -83,52 +83,73 @@ def networks(program):
 
 def type_of(schema):
     if "$ref" in schema:
-        name = schema["$ref"].split("/")[-1]
-        return f"[{name}](#{name})" if "common.json" in schema["$ref"] and "reason" != name else name
+        return schema["$ref"].split("/")[-1].replace("reason", "string")
     if "const" in schema:
         return f"`{json.dumps(schema['const'])}`"
     if "enum" in schema:
-        return ", ".join(f"`{json.dumps(value)}`" for value in schema["enum"])
+        return ", ".join(f"`{json.dumps(value)}`" for value in schema["enum"]).replace("|", "\\|")
     if "oneOf" in schema or "anyOf" in schema:
-        return " or ".join(type_of(one) for one in schema.get("oneOf", schema.get("anyOf")))
+        return " or ".join(dict.fromkeys(type_of(one) for one in schema.get("oneOf", schema.get("anyOf"))))
     kind = schema.get("type", "any")
     if isinstance(kind, list):
         return " or ".join(kind)
     return f"list of {type_of(schema['items'])}" if kind == "array" and "items" in schema else kind
 
 
-def object_rows(schema, prefix=""):
+def roots(schema, of):
+    """The names of the definitions that are whole results: what the schema itself leads to."""
+    if "$ref" in of and of["$ref"].startswith("#"):
+        name = of["$ref"].split("/")[-1]
+        return {name} | roots(schema, {key: value for key, value in schema["$defs"][name].items() if key in ("oneOf", "anyOf")})
+    return set().union(*(roots(schema, one) for one in [*of.get("oneOf", []), *of.get("anyOf", []), *([of["items"]] if "items" in of else [])]))
+
+
+def keys_of(schema, prefix):
+    """Every key of an object: its name with those of the objects that it is in, type and description."""
     for key, value in schema.get("properties", {}).items():
         if key.endswith("_reason"):
             continue
-        inner = value["items"] if value.get("type") == "array" and isinstance(value.get("items"), dict) else value
-        named = prefix + key + ("[]" if inner is not value else "")
-        if "properties" in inner:
-            yield f"| `{named}` | {'list of objects' if inner is not value else 'object'} | {value.get('description', inner.get('description', ''))} |"
-            yield from object_rows(inner, named + ".")
-        else:
-            yield f"| `{prefix + key}` | {type_of(value)} | {value.get('description', '')} |"
+        inner = value["items"] if isinstance(value.get("items"), dict) else value
+        nested = "properties" in inner
+        kind = ("list of objects" if inner is not value else "object") if nested else type_of(value)
+        yield prefix + key, kind, value.get("description", inner.get("description", "") if nested else "")
+        if nested:
+            yield from keys_of(inner, f"{prefix}{key}.")
+
+
+JSON = """# JSON keys
+
+`./run docs` writes this page from the [schemas](../schemas/README.md); a test compares. It lists every key that a command writes, alphabetically.
+*In* names the commands. `a.b` is the key `b` of the object `a`, or of the type `a`.
+
+A figure that was not measured is `null`; a key with `_reason` added then says why. Those keys are left out here. Where *meaning* is empty,
+[Results](results.md) explains the key together with the column of the table.
+
+| key | type | in | meaning |
+|---|---|---|---|
+"""
 
 
 def json_keys():
-    text = ["# JSON keys", "", "`./run docs` writes this page from the [schemas](../schemas/README.md); a test compares. A figure that was not measured is `null`;",
-            "a key with `_reason` added then says why. Those keys are left out here. [Results](results.md) explains the keys of `list`, `best`,",
-            "`check` and `run` together with the columns of their tables.", ""]
-    files = sorted((DOCS / "schemas").glob("*.json"), key=lambda path: (path.stem != "common", path.stem))
-    for path in files:
+    keys = {}
+    for path in sorted((DOCS / "schemas").glob("*.json")):
         schema = json.loads(path.read_text(encoding="utf-8"))
-        text += [f"## {path.stem}", "", schema.get("description", "What several commands share."), ""]
-        objects = list(schema.get("$defs", {}).items()) + ([("", schema)] if "properties" in schema else [])
-        for name, of in objects:
-            rows = list(object_rows(of))
-            if not rows:
-                continue
-            if name:
-                text += [f"### {name}", ""]
-            if name and of.get("description"):
-                text += [of["description"], ""]
-            text += ["| key | type | meaning |", "|---|---|---|", *(row.replace("|  |", "| |") for row in rows), ""]
-    return "\n".join(text)
+        whole = roots(schema, {key: value for key, value in schema.items() if key != "$defs"})
+        whole |= {name for name in schema.get("$defs", {}) if name.endswith("ended")}  # what common.json has for results without figures
+        objects = [(f"{name}.", of) for name, of in schema.get("$defs", {}).items() if name not in whole]
+        objects += [("", schema["$defs"][name]) for name in sorted(whole)] + [("", schema)]
+        for prefix, of in objects:
+            for key, kind, meaning in keys_of(of, prefix):
+                entry = keys.setdefault(key, {"kinds": {}, "in": {}, "meaning": ""})
+                entry["kinds"].update(dict.fromkeys(kind.split(" or "), True))
+                entry["in"][path.stem.replace("run-links", "run --links").replace("trace", "--trace").replace("common", "all")] = True
+                entry["meaning"] = entry["meaning"] or meaning
+    rows = []
+    for key, entry in sorted(keys.items()):
+        commands = list(entry["in"])
+        where = "all" if "all" in commands else "most" if len(commands) > 8 else " ".join(commands)
+        rows.append(f"| `{key}` | {' or '.join(entry['kinds'])} | {where} | {entry['meaning']} |".replace("|  |", "| |"))
+    return JSON + "\n".join(rows) + "\n"
 
 
 def with_sample(page):
