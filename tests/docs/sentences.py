@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Measures the sentences of the documents: none may be longer than 35 words, and 20 are the most on average.
 
-usage: sentences.py [DOCUMENT..]     without: README.md, bench/README.md and docs/**/*.md, except what the program writes
+usage: sentences.py [DOCUMENT..]     without: docs/**/*.md, except what the program writes, and the README.md of some folders
 
 Code and headings are left out, and what stands between backticks is one word. Cells of tables must be as short, but do not count for the average.
 Some words are refused, because there is a plainer one.
@@ -13,6 +13,7 @@ import sys
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 LONGEST, MEAN = 35, 20
+FOLDERS = (".", "apps", "apps/draw", "bench", "collectives", "runtime")
 GENERATED = ("reference/algorithms.md", "reference/commands.md", "reference/json.md")
 REFUSED = {"told": "reported, printed", "tells": "shows, prints", "mended": "fixed", "in vain": "unsuccessful", "run dry": "dry run", "goes first": "overrides",
            "foretells": "predicts", "so many": "the number itself", "hands over": "yields", "preset": "default", "again and again": "repeatedly"}
@@ -68,7 +69,7 @@ def faults(name, text):
 
 
 def main(arguments):
-    documents = [pathlib.Path(name) for name in arguments] or [ROOT / "README.md", ROOT / "bench/README.md", *sorted((ROOT / "docs").rglob("*.md"))]
+    documents = [pathlib.Path(name) for name in arguments] or [*(ROOT / folder / "README.md" for folder in FOLDERS), *sorted((ROOT / "docs").rglob("*.md"))]
     documents = [document for document in documents if not document.as_posix().endswith(GENERATED)]
     wrong, every = [], []
     for document in documents:
