@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""Links of all markdown files lead to files, and to headings, that exist. Without an argument: all *.md that git tracks, or all below the root.
+"""Links of markdown files lead to files and headings that exist; so do the documents that sources, help texts and scripts name as docs/..
 
-usage: links.py [DOCUMENT..]
+usage: links.py [DOCUMENT..]     without: all documents, and all sources
 """
 # SPDX-License-Identifier: Apache-2.0
 import pathlib
@@ -9,6 +9,8 @@ import re
 import sys
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
+FOLDERS = ("apps", "bench", "cmake", "collectives", "docs", "runtime", "tests")
+SOURCES = (".cpp", ".hpp", ".c", ".h", ".py", ".txt", ".cmake", ".json", ".js", ".mjs", ".in", "")
 
 
 def without_code(text):
@@ -34,12 +36,20 @@ def faults(document):
             yield f"{document}: no heading #{anchor} in {path or 'it'}"
 
 
+def names_of_documents(source):
+    """The documents that a source names and that are not there."""
+    for name in sorted(set(re.findall(r"(?<![\w/])docs/[\w/-]+\.md", source.read_text(encoding="utf-8", errors="replace")))):
+        if not (ROOT / name).exists():
+            yield f"{source}: no file {name}"
+
+
 def main(arguments):
-    documents = [pathlib.Path(name) for name in arguments]
+    documents, sources = [pathlib.Path(name) for name in arguments], []
     if not documents:
-        folders = ("apps", "bench", "collectives", "docs", "runtime", "tests")
-        documents = [*ROOT.glob("*.md"), *(file for folder in folders for file in (ROOT / folder).rglob("*.md") if "node_modules" not in file.parts)]
-    wrong = [fault for document in documents for fault in faults(document)]
+        files = [*ROOT.glob("*.*"), ROOT / "run", *(file for folder in FOLDERS for file in (ROOT / folder).rglob("*") if "node_modules" not in file.parts)]
+        documents = [file for file in files if file.suffix == ".md"]
+        sources = [file for file in files if file.is_file() and file.suffix in SOURCES]
+    wrong = [fault for document in documents for fault in faults(document)] + [fault for source in sources for fault in names_of_documents(source)]
     print("\n".join(wrong))
     return 1 if wrong or not documents else 0
 
