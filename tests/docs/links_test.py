@@ -31,7 +31,7 @@ def main():
             if (expected not in found) or (found and not expected):
                 wrong.append(f"{text!r}: expected {expected!r}, found {found!r}")
         source = pathlib.Path(folder, "source.cpp")
-        source.write_text('"(docs/explanation/replay.md)" "(docs/nowhere.md)"', encoding="utf-8")
+        source.write_text('"(docs/explanation/replay.md)" "(docs/' + 'nowhere.md)"', encoding="utf-8")
         if [fault.split(": ")[1] for fault in names_of_documents(source)] != ["no file docs/nowhere.md"]:
             wrong.append("documents that sources name are not seen")
     print("\n".join(wrong))
