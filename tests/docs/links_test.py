@@ -32,7 +32,7 @@ def main():
                 wrong.append(f"{text!r}: expected {expected!r}, found {found!r}")
         source = pathlib.Path(folder, "source.cpp")
         source.write_text('"(docs/explanation/replay.md)" "(docs/' + 'nowhere.md)"', encoding="utf-8")
-        if [fault.split(": ")[1] for fault in names_of_documents(source)] != ["no file docs/nowhere.md"]:
+        if [fault.split(": ")[1] for fault in names_of_documents(source)] != ["no file docs/%s.md" % "nowhere"]:
             wrong.append("documents that sources name are not seen")
     print("\n".join(wrong))
     return 1 if wrong else 0
