@@ -258,14 +258,15 @@ class Site(Gallery):
 
 
 def tutorial_plot(gallery):
-    """The plot of docs/tutorial.md, without the lines that say on what computer and when it was made."""
+    """The plot of docs/tutorial.md, with a short name, and without the lines that say where and when it was made."""
     with tempfile.TemporaryDirectory() as folder:
         for name, network, algorithm in (("doubling", "hypercube:4", "recursive-doubling"), ("ring", "ring:16", "reduce-scatter-allgather:pattern=ring")):
             gallery.run("replay", "allreduce", "--on", network, "--algorithm", algorithm, "--bytes", "64..1M", "--json", f"{name}.json", folder=folder)
         ring = Path(folder, "ring.json")
         ring.write_text(ring.read_text(encoding="utf-8").replace('"ring:16"', '"hypercube:4"'), encoding="utf-8")
         gallery.run("plot", "doubling.json", "ring.json", "--svg", "plot.svg", folder=folder)
-        return re.sub(r'<text[^>]*>(?:\(\d\) wormcube|\d{4}-)[^<]*</text>', "", Path(folder, "plot.svg").read_text(encoding="utf-8"))
+        plot = Path(folder, "plot.svg").read_text(encoding="utf-8").replace(">reduce-scatter-allgather:pattern=ring<", ">ring<")
+        return re.sub(r'<text[^>]*>(?:\(\d\) wormcube|\d{4}-)[^<]*</text>', "", plot)
 
 
 def docs(program, folder):
