@@ -325,7 +325,8 @@ int run_main(Context& context, int all, const char* const* all_words, const Part
   std::vector<std::string> plugins;
   program
       .add_option("--plugin", plugins,
-                  "A shared object with algorithms of your own (docs/write-your-own-algorithm.md); "
+                  "A shared object with algorithms of your own "
+                  "(docs/how-to/write-your-own-algorithm.md); "
                   "before the command, once for each")
       ->type_name("FILE.so")
       ->check(file_name())

@@ -3,7 +3,7 @@
 
     gallery.py PROGRAM FOLDER         the site: FOLDER/index.html; no server, links are relative
     gallery.py PROGRAM FOLDER ONLY    of it what this pattern finds in "alltoall/shift", "paper/kim", "network/ring:12"
-    gallery.py PROGRAM --docs DOCS    the still pictures of DOCS/gallery.md
+    gallery.py PROGRAM --docs DOCS    the pictures of DOCS/gallery.md, and DOCS/pictures/race.svg
 
 SPDX-License-Identifier: Apache-2.0
 """
@@ -18,6 +18,8 @@ import tempfile
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from urllib.parse import quote
+
+import race
 
 HERE = Path(__file__).resolve().parent
 ROOT = HERE.parent.parent
@@ -44,12 +46,12 @@ NETWORKS = ["line:8", "ring:12", "mesh:6x4", "torus:6x6", "torus:4x4x4", "hyperc
 PAPERS = [("kim", "Complete exchange on tori: Kim et al."), ("suh", "Complete exchange on meshes: Suh, Shin, Yalamanchili"),
           ("dimakopoulos", "Total exchange in products: Dimakopoulos, Dimopoulos"), ("wang-tseng", "Broadcast on tori: Wang, Tseng")]
 STILLS = [  # name, operation, network, algorithm, step, what it shows
-    ("torus", "alltoall", "torus:8x8", "suh-torus", 2, "Complete exchange on a torus after Suh and Shin: every node exchanges with the node two hops away, half of them along each dimension; no link carries two messages."),
-    ("mesh", "alltoall", "mesh:6x4", "suh-mesh", 1, "Complete exchange on a mesh: rings of every second node. A worm passes under the nodes between."),
-    ("hypercube", "alltoall", "hypercube:4", "hypercube-pairwise", 5, "Pairwise exchange on a hypercube: e-cube routes, dimension by dimension."),
-    ("product", "alltoall", "ring:4*line:3*complete:5", "product", 3, "Total exchange in a product of a ring, a line and a complete graph, dimension by dimension."),
-    ("broadcast", "broadcast", "torus:5x5", "wang-tseng", 1, "Broadcast on an all-port torus after Wang and Tseng."),
-    ("contention", "allgather", "ccc:3", "bruck", 2, "The same algorithm on any graph: where links are shared, orange to dark red say how many messages they carry."),
+    ("torus", "alltoall", "torus:8x8", "suh-torus", 2, "All-to-all on a torus (Suh and Shin). Every node exchanges with a node two hops away, half of the nodes along each dimension. No link carries two messages."),
+    ("mesh", "alltoall", "mesh:6x4", "suh-mesh", 1, "All-to-all on a mesh, in rings of every second node. A worm passes under the nodes between."),
+    ("hypercube", "alltoall", "hypercube:4", "hypercube-pairwise", 5, "All-to-all on a hypercube: each pair of nodes meets once. Routes go dimension by dimension (e-cube)."),
+    ("product", "alltoall", "ring:4*line:3*complete:5", "product", 3, "All-to-all in a product of a ring, a line and a complete graph, dimension by dimension."),
+    ("broadcast", "broadcast", "torus:5x5", "wang-tseng", 1, "Broadcast on an all-port torus (Wang and Tseng): a node sends on all of its links at once."),
+    ("contention", "allgather", "ccc:3", "bruck", 2, "Bruck's algorithm runs on any graph. Orange to dark red show how many messages share a link."),
 ]
 
 
@@ -255,16 +257,33 @@ class Site(Gallery):
         print(f"{self.folder}/index.html: {size / 1024:.0f} KiB, {len(cards)} algorithms of {len(operations)} operations, {len(networks)} networks, {len(made)} papers")
 
 
+def tutorial_plot(gallery):
+    """The plot of docs/tutorial.md, with a short name, and without the lines that say where and when it was made."""
+    with tempfile.TemporaryDirectory() as folder:
+        for name, network, algorithm in (("doubling", "hypercube:4", "recursive-doubling"), ("ring", "ring:16", "reduce-scatter-allgather:pattern=ring")):
+            gallery.run("replay", "allreduce", "--on", network, "--algorithm", algorithm, "--bytes", "64..1M", "--json", f"{name}.json", folder=folder)
+        ring = Path(folder, "ring.json")
+        ring.write_text(ring.read_text(encoding="utf-8").replace('"ring:16"', '"hypercube:4"'), encoding="utf-8")
+        gallery.run("plot", "doubling.json", "ring.json", "--svg", "plot.svg", folder=folder)
+        plot = re.sub(r">reduce-scatter-allgather:pattern=ring[^<]*<", ">ring<", Path(folder, "plot.svg").read_text(encoding="utf-8"))
+        return re.sub(r'<text[^>]*>(?:\(\d\) wormcube|\d{4}-)[^<]*</text>', "", plot)
+
+
 def docs(program, folder):
     gallery, folder = Gallery(program), Path(folder)
     pictures = folder / "pictures"
     pictures.mkdir(parents=True, exist_ok=True)
-    text = ["# Gallery", "", "Still pictures of `wormcube draw`, made by `./run gallery --docs`. `./run gallery` builds the whole gallery, with a player for every",
-            "algorithm, in `build/gallery/index.html`.", ""]
+    (pictures / "race.svg").write_text(race.picture(gallery.program), encoding="utf-8")
+    text = ["# Gallery", "", "`./run gallery --docs` makes these pictures with `wormcube draw`. `./run gallery` builds the whole gallery, with a player for",
+            "every algorithm, in `build/gallery/index.html`.", "", "## allgather on torus:8x8: bruck and swing", "",
+            "Both algorithms take six steps and deliver the same blocks. The messages of `bruck` share links, so it takes four times as long. A node",
+            "fills as its blocks arrive; a link is blue while one message wants it, and orange to red while several do. Times are those of `replay`.", "",
+            "![bruck and swing race on torus:8x8](pictures/race.svg)", ""]
     for name, operation, network, algorithm, step, what in STILLS:
         call = ["draw", operation, "--on", network, "--algorithm", algorithm, "--step", str(step), "--svg", f"{name}.svg"]
         gallery.run(*call, "--quiet", folder=pictures)
         text += [f"## {operation} on {network}: {algorithm}", "", what, "", f"![{operation} on {network} by {algorithm}, step {step}](pictures/{name}.svg)", "", f"    wormcube {' '.join(call)}", ""]
+    (pictures / "tutorial.svg").write_text(tutorial_plot(gallery), encoding="utf-8")
     (folder / "gallery.md").write_text("\n".join(text), encoding="utf-8")
 
 

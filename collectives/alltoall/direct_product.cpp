@@ -137,7 +137,8 @@ Need direct_factors() {
 ///          others are fixed, so the sum leaves one class.
 /// Source   idea: S. Hinrichs, C. Kosak, D. O'Hallaron, T. Stricker, R. Take, An Architecture for
 ///          Optimal All-to-All Personalized Communication, SPAA 1994 (n x n, n a multiple of 8);
-///          rings: T. Horie, K. Hayashi 1991. The construction is ours: docs/direct-product.md.
+///          rings: T. Horie, K. Hayashi 1991. The construction is ours:
+///          docs/explanation/direct-product.md.
 void alltoall_direct_product(Node& node, const Call& call) {
   const Topology& topology = node.topology();
   const Rank r = node.rank();
@@ -196,7 +197,8 @@ WORMCUBE_ALGORITHM(alltoall_direct_product){
     .name = "direct-product",
     .summary = "single blocks straight to their destinations, no link shared; tori and products",
     .source =
-        "ours (docs/direct-product.md), after Hinrichs, Kosak, O'Hallaron, Stricker, Take 1994; "
+        "ours (docs/explanation/direct-product.md), after Hinrichs, Kosak, O'Hallaron, Stricker, "
+        "Take 1994; "
         "Horie, Hayashi 1991",
     .contention_free = true,
     .exactly_once = true,

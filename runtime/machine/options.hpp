@@ -43,7 +43,7 @@ struct MachineOptions {
   /// work, is given memory back that they use, takes a step whose data overlap theirs, sends after
   /// an empty receive, makes a request or ends: so a program cannot tell, if it touches data in
   /// local work only, and what its steps name lies in memory(), on its stack, or lives until it
-  /// ends (docs/node-programs.md). In lock step it is 1.
+  /// ends (docs/reference/node-programs.md). In lock step it is 1.
   int window = 1;
   bool allow_cycles = false;  ///< run although the channel dependency graph has a cycle
   /// Moves may take the dimensions in any order: whoever sets this has checked the routes.

@@ -8,7 +8,7 @@
 namespace wormcube {
 
 /// Given to what threads share as a parameter, so that tests can give it others: some that try
-/// everything that the memory model allows (tests/interleavings, docs/concurrency.md).
+/// everything that the memory model allows (tests/interleavings, docs/explanation/concurrency.md).
 struct HostAtomics {
   template <class T>
   using Atomic = std::atomic<T>;

@@ -1,5 +1,5 @@
 // Replay: a schedule on the modelled network, as a simulation of discrete events in whole numbers.
-// docs/replay.md has the model.
+// docs/explanation/replay.md has the model.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -96,7 +96,7 @@ struct ScheduleReport;
 void require_matched(const ScheduleReport& report);
 
 /// Says when each message is delivered and each step complete. A pure function: no clock, no
-/// threads, no choice by chance; ties go as docs/replay.md has them.
+/// threads, no choice by chance; ties go as docs/explanation/replay.md has them.
 ///
 /// Throws UsageError, before anything runs, if the schedule and the routing are for different
 /// topologies, sends and receives do not match, the model has a constant out of range, or times may

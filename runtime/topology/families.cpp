@@ -1,5 +1,6 @@
 // The table of network kinds, and graphs of the literature: edges or groups, names, and what
-// degenerate sizes are. SPDX-License-Identifier: Apache-2.0
+// degenerate sizes are.
+// SPDX-License-Identifier: Apache-2.0
 #include "wormcube/runtime/topology/families.hpp"
 
 #include "wormcube/runtime/base/error.hpp"

@@ -1,5 +1,6 @@
 // The kinds of networks by name, and the graphs of the literature: stars, Petersen's, circulants,
-// and other Cayley graphs. SPDX-License-Identifier: Apache-2.0
+// and other Cayley graphs.
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 
 #include "wormcube/runtime/topology/graph.hpp"
@@ -13,7 +14,7 @@
 namespace wormcube {
 
 /// A kind of network, as the grammar, help, completion, documents and tests know it: one row of the
-/// table in families.cpp. README's and command-line.md's tables are compared with it.
+/// table in families.cpp. A test compares docs/reference/networks.md with it.
 struct NetworkKind {
   std::string_view name, example;   ///< "ring", "ring:7"
   std::string_view syntax;          ///< "ring:N"

@@ -1,5 +1,6 @@
 // A program that mpirun has started several times, without knowing it. With a real mpirun:
-// tests/mpi. SPDX-License-Identifier: Apache-2.0
+// tests/mpi.
+// SPDX-License-Identifier: Apache-2.0
 #include "wormcube/apps/cli/core/launch.hpp"
 
 #include "wormcube/tests/cli/program.hpp"

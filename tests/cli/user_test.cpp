@@ -1,5 +1,6 @@
 // What users met in the first version: results lost, silence, limits, words. By command, as they
-// typed. SPDX-License-Identifier: Apache-2.0
+// typed.
+// SPDX-License-Identifier: Apache-2.0
 #include "wormcube/tests/cli/program.hpp"
 #include "wormcube/tests/sanitized.hpp"
 

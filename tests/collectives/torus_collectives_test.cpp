@@ -263,7 +263,7 @@ TEST_CASE("a factor of the direct exchange has every pair once, and its arcs kee
 
 TEST_CASE("all factors of direct exchanges on up to 1024 nodes keep their arcs apart",
           "[.][torus-collectives][wide]") {
-  // With these, the argument of docs/direct-product.md covers every product of them.
+  // With these, the argument of docs/explanation/direct-product.md covers every product of them.
   std::size_t factors = 0, moves = 0;
   for (Rank n = 2; n <= 1024; ++n) {
     for (const Graph& graph : {Graph::ring(n), Graph::line(n), Graph::complete(n)}) {

@@ -4,7 +4,7 @@
 usage: examples.py --prefix PREFIX DOCUMENT..
 
 In a block ```console a line `$ COMMAND` is run in a shell, with PREFIX/bin in the PATH, PREFIX and SOURCE (this project) set, and all of a document's
-commands in one new folder; the lines below it, up to the next command or the end, are what it must print. A command without
+commands in one new folder, in which `apps` is that of the source tree; the lines below it, up to the next command or the end, are what it must print. A command without
 such lines must only succeed; others may fail if the document shows a line `wormcube: ..`. Commands of the source tree (./run .., cmake --.., ctest .., mpirun .., tests/..) are not run.
 In a block ```cpp FILE (any language, with a name) the text is written to that file.
 
@@ -102,6 +102,7 @@ def run(document, prefix):
     source = pathlib.Path(__file__).resolve().parents[2]
     environment = dict(os.environ, PREFIX=str(prefix), SOURCE=str(source), PATH=f"{prefix}/bin:{os.environ['PATH']}", LC_ALL="C.UTF-8")
     with tempfile.TemporaryDirectory() as folder:
+        pathlib.Path(folder, "apps").symlink_to(source / "apps")
         for item in parse(document.read_text(encoding="utf-8")):
             if isinstance(item, tuple):
                 path = pathlib.Path(folder, item[0])

@@ -14,7 +14,7 @@
 
 namespace interleavings {
 
-/// What is explored, docs/concurrency.md: each order in which the threads'
+/// What is explored, docs/explanation/concurrency.md: each order in which the threads'
 /// atomic operations can take place, for each load each store that it may see,
 /// for each store each place among those to the same word, and each early return
 /// that is allowed. Memory is C++20's with one restriction: no load sees a store

@@ -1,5 +1,5 @@
-// The model of docs/replay.md tick by tick and flit by flit: slow, short, and written apart from
-// runtime/replay, for the tests to compare with.
+// The model of docs/explanation/replay.md tick by tick and flit by flit: slow, short, and written
+// apart from runtime/replay, for the tests to compare with.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 

@@ -382,7 +382,7 @@ std::string markdown_cell(std::string_view text) {
   return result;
 }
 
-/// One table for each operation: docs/algorithms.md.
+/// One table for each operation: docs/reference/algorithms.md.
 void print_markdown(const std::vector<const Algorithm*>& algorithms) {
   std::optional<Operation> last;
   for (const Algorithm* algorithm : algorithms) {
@@ -459,7 +459,7 @@ Action add_list(CLI::App& program) {
   add_on_option(app, options->on, false);
   options->bytes_option = add_sizes_option(app, options->bytes, "Block size, for the model's time");
   app.add_flag("--markdown", options->markdown,
-               "Tables of all algorithms as markdown: docs/algorithms.md")
+               "Tables of all algorithms as markdown: docs/reference/algorithms.md")
       ->group("Output");
   add_choice_options(app, options->choice, options->model, "--by");
   add_command_limit_option(app, options->time_limit);
@@ -477,7 +477,8 @@ Action add_list(CLI::App& program) {
       "(baselines, "
       "what takes long to ask, routes in an order of their own). With --by replay every algorithm "
       "is "
-      "replayed on the machine as well (docs/replay.md): the column `replayed`, by which rows are "
+      "replayed on the machine as well (docs/explanation/replay.md): the column "
+      "`replayed`, by which rows are "
       "sorted and `auto` is marked. With --by work the column `work` is that: what emulating the "
       "call costs, the messages and bytes of all nodes. With --wide: the "
       "parts of the "

@@ -49,7 +49,8 @@ void add_choice_options(CLI::App& app, ChoiceOptions& choice, CostModel& model,
   app.add_option(
          name, choice.by,
          "What decides: the formulas; replays of them all on the machine, or on one of these "
-         "constants (docs/replay.md); the work of emulating them, messages and bytes of all nodes" +
+         "constants (docs/explanation/replay.md); the work of emulating them, messages and bytes of "
+         "all nodes" +
              std::string(values.size() > 3 ? "; or times measured on this computer" : ""))
       ->type_name(fmt::format("{}", fmt::join(values, "|")))
       ->check(CLI::IsMember(values))

@@ -1,4 +1,4 @@
-// The program of docs/cluster.md: every node of a torus gets the sum of all ranks.
+// The program of docs/how-to/cluster.md: every node of a torus gets the sum of all ranks.
 // SPDX-License-Identifier: Apache-2.0
 #include "wormcube/runtime/machine/mpi/machine.hpp"
 #include "wormcube/wormcube.hpp"
