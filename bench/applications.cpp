@@ -10,8 +10,8 @@ namespace {
 using namespace wormcube;
 using namespace wormcube::apps;
 
-void fft(benchmark::State& state, NodesAs nodes_as) {
-  Machine machine(Topology::parse("torus:4x4"), {.nodes_as = nodes_as});
+void fft(benchmark::State& state, ExecutorKind executor) {
+  Machine machine(Topology::parse("torus:4x4"), {.executor = executor});
   FftJob job{
       .signal = generate_signal(SignalKind::random, {static_cast<std::size_t>(state.range(0))}, 1)};
   if (!run_fft(machine, {}, job).passed()) state.SkipWithError("wrong spectrum");
@@ -22,13 +22,13 @@ void fft(benchmark::State& state, NodesAs nodes_as) {
   }
   state.SetItemsProcessed(state.iterations() * state.range(0));
 }
-BENCHMARK_CAPTURE(fft, threads, NodesAs::threads)
+BENCHMARK_CAPTURE(fft, threads, ExecutorKind::threads)
     ->Arg(1 << 12)
     ->Arg(1 << 20)
     ->UseManualTime()
     ->Iterations(3)
     ->Unit(benchmark::kMillisecond);
-BENCHMARK_CAPTURE(fft, fibers, NodesAs::fibers)
+BENCHMARK_CAPTURE(fft, fibers, ExecutorKind::fibers)
     ->Arg(1 << 12)
     ->Arg(1 << 20)
     ->UseManualTime()
@@ -53,8 +53,8 @@ BENCHMARK(fft_serial)
     ->Iterations(3)
     ->Unit(benchmark::kMillisecond);
 
-void transpose(benchmark::State& state, NodesAs nodes_as) {
-  Machine machine(Topology::parse("torus:4x4"), {.nodes_as = nodes_as});
+void transpose(benchmark::State& state, ExecutorKind executor) {
+  Machine machine(Topology::parse("torus:4x4"), {.executor = executor});
   const auto side = static_cast<std::size_t>(state.range(0));
   TransposeJob job{.matrix = generate_matrix(ElementType::float64, side, side, 1)};
   if (!run_transpose(machine, {}, job).passed()) state.SkipWithError("wrong element");
@@ -65,13 +65,13 @@ void transpose(benchmark::State& state, NodesAs nodes_as) {
   }
   state.SetBytesProcessed(state.iterations() * state.range(0) * state.range(0) * 8);
 }
-BENCHMARK_CAPTURE(transpose, threads, NodesAs::threads)
+BENCHMARK_CAPTURE(transpose, threads, ExecutorKind::threads)
     ->Arg(256)
     ->Arg(2048)
     ->UseManualTime()
     ->Iterations(3)
     ->Unit(benchmark::kMillisecond);
-BENCHMARK_CAPTURE(transpose, fibers, NodesAs::fibers)
+BENCHMARK_CAPTURE(transpose, fibers, ExecutorKind::fibers)
     ->Arg(256)
     ->Arg(2048)
     ->UseManualTime()

@@ -3,7 +3,7 @@
 
     bench/choices.py [--program build/release/wormcube] [--operations alltoall,allgather,..] [--on torus:4x4,..] [--bytes 64,4K,64K]
 
-Runs `wormcube best --by measured` for the truth, `wormcube tune` for the profile, and prints a table: of all cells (operation,
+Runs `wormcube best --cost measured` for the truth, `wormcube tune` for the profile, and prints a table: of all cells (operation,
 network, ports, block size) the share in which the choice is the fastest measured, the shares in which it takes up to 1.05 and 1.25 times
 as long as that one, and the median and the worst of these ratios. A choice that was not measured counts as missed.
 
@@ -51,7 +51,7 @@ def main():
     parser.add_argument("--ports", default="both", choices=["one", "all", "both"])
     parser.add_argument("--bytes", default="64,4K,64K")
     parser.add_argument("--iterations", default="11")
-    parser.add_argument("--nodes-as", default="fibers", choices=["threads", "fibers"])
+    parser.add_argument("--executor", default="fibers", choices=["threads", "fibers"])
     options = parser.parse_args()
 
     def run(*arguments):
@@ -62,14 +62,14 @@ def main():
 
     with tempfile.TemporaryDirectory() as folder:
         profile = str(Path(folder) / "here.json")
-        run("tune", "--nodes-as", options.nodes_as, "--save", profile)
+        run("tune", "--executor", options.executor, "--save", profile)
         truth, chosen = {}, {"work": {}, "formula": {}, "replay": {}, "formula, profile measured here": {}, "replay, profile measured here": {}}
         for operation in options.operations.split(","):
             call = ["best", operation, "--on", options.on, "--ports", options.ports, "--bytes", options.bytes, "--quiet", "--json", "-"]
-            truth |= cells_of(json.loads(run(*call, "--by", "measured", "--iterations", options.iterations, "--nodes-as", options.nodes_as)))
+            truth |= cells_of(json.loads(run(*call, "--cost", "measured", "--iterations", options.iterations, "--executor", options.executor)))
             for name, cells in chosen.items():
                 machine = ["--machine", profile] if "profile" in name else []
-                cells |= cells_of(json.loads(run(*call, "--by", name.split(",")[0], *machine)))
+                cells |= cells_of(json.loads(run(*call, "--cost", name.split(",")[0], *machine)))
     margins = []
     for ranking in truth.values():
         times = sorted(entry["measured_us"] for entry in ranking if entry["measured_us"] is not None)

@@ -26,9 +26,9 @@ double limit_us(const RunResult& result) {
 }
 
 void collective(benchmark::State& state, const Collective& call, const std::string& topology,
-                Bytes bytes, NodesAs nodes_as) {
+                Bytes bytes, ExecutorKind executor) {
   Machine machine(Topology::parse(topology),
-                  {.nodes_as = nodes_as, .all_port = call.algorithm->ports == Ports::all});
+                  {.executor = executor, .all_port = call.algorithm->ports == Ports::all});
   RunResult result;
   for (auto _ : state) {  // one run of 11 iterations and a warm-up; its median counts
     result = run_collective(machine, call, {.block_bytes = bytes, .iterations = 11});
@@ -57,14 +57,14 @@ void register_collective_benchmarks() {
       if (refusal(call, Topology::parse(topology))) continue;
       for (const Bytes bytes : sizes) {
         if (!call.operation()->moves_data && bytes != sizes.front()) continue;
-        for (const auto& [nodes_as, word] :
-             {std::pair(NodesAs::threads, "threads"), std::pair(NodesAs::fibers, "fibers")}) {
+        for (const auto& [executor, word] : {std::pair(ExecutorKind::threads, "threads"),
+                                             std::pair(ExecutorKind::fibers, "fibers")}) {
           const std::string name = std::string(call.operation()->name) + "/" +
                                    std::string(call.name()) + "/" + topology + "/" +
                                    std::to_string(bytes) + "/" + word;
           benchmark::RegisterBenchmark(
               name.c_str(),
-              [call, topology, bytes, as = nodes_as](benchmark::State& state) {
+              [call, topology, bytes, as = executor](benchmark::State& state) {
                 collective(state, call, topology, bytes, as);
               })
               ->UseManualTime()

@@ -17,10 +17,10 @@ constexpr int round_trips = 2000;
 
 // Node 0 and node `far` of a line send a message there and back; the time is one way. The first and the
 // last message are checked, outside the timed part.
-void ping_pong(benchmark::State& state, NodesAs nodes_as, Rank nodes, Rank far, Bytes bytes,
+void ping_pong(benchmark::State& state, ExecutorKind executor, Rank nodes, Rank far, Bytes bytes,
                int workers = 0) {
   Machine machine(Topology::parse("line:" + std::to_string(nodes)),
-                  {.nodes_as = nodes_as, .workers = workers});
+                  {.executor = executor, .workers = workers});
   bool right = true;
   for (auto _ : state) {
     double seconds = 0;
@@ -61,28 +61,28 @@ void ping_pong(benchmark::State& state, NodesAs nodes_as, Rank nodes, Rank far, 
 // Two nodes on two cores answer each other spinning. A third node, which ends at once, makes nodes
 // outnumber cores: then waiting nodes park, and each message wakes one.
 void message_running(benchmark::State& state) {
-  ping_pong(state, NodesAs::threads, 2, 1, static_cast<Bytes>(state.range(0)));
+  ping_pong(state, ExecutorKind::threads, 2, 1, static_cast<Bytes>(state.range(0)));
 }
 void message_parked(benchmark::State& state) {
-  ping_pong(state, NodesAs::threads, 64, 1, static_cast<Bytes>(state.range(0)));
+  ping_pong(state, ExecutorKind::threads, 64, 1, static_cast<Bytes>(state.range(0)));
 }
 void message_fibers(benchmark::State& state) {
-  ping_pong(state, NodesAs::fibers, 64, 1, static_cast<Bytes>(state.range(0)),
+  ping_pong(state, ExecutorKind::fibers, 64, 1, static_cast<Bytes>(state.range(0)),
             static_cast<int>(state.range(1)));
 }
 void message_hops(benchmark::State& state) {
-  ping_pong(state, NodesAs::fibers, 64, static_cast<Rank>(state.range(0)), 64, 1);
+  ping_pong(state, ExecutorKind::fibers, 64, static_cast<Rank>(state.range(0)), 64, 1);
 }
 // Each of the two nodes on a worker of its own.
 void message_across(benchmark::State& state) {
-  ping_pong(state, NodesAs::fibers, 2, 1, static_cast<Bytes>(state.range(0)), 2);
+  ping_pong(state, ExecutorKind::fibers, 2, 1, static_cast<Bytes>(state.range(0)), 2);
 }
 // Each of 64 nodes exchanges `bytes` with one other after the other. Processor time of the whole
 // process by message, so that two machines can be compared where others use the cores too.
-void message_pairs(benchmark::State& state, NodesAs nodes_as) {
+void message_pairs(benchmark::State& state, ExecutorKind executor) {
   constexpr int rounds = 4;
   const auto bytes = static_cast<Bytes>(state.range(0));
-  Machine machine(Topology::parse("torus:8x8"), {.nodes_as = nodes_as,
+  Machine machine(Topology::parse("torus:8x8"), {.executor = executor,
                                                  .window = static_cast<int>(state.range(1)),
                                                  .workers = static_cast<int>(state.range(2))});
   std::uint64_t messages = 0;
@@ -118,8 +118,8 @@ void message_pairs(benchmark::State& state, NodesAs nodes_as) {
   state.counters["a_message"] = benchmark::Counter(
       static_cast<double>(messages), benchmark::Counter::kIsRate | benchmark::Counter::kInvert);
 }
-void message_pairs_fibers(benchmark::State& state) { message_pairs(state, NodesAs::fibers); }
-void message_pairs_threads(benchmark::State& state) { message_pairs(state, NodesAs::threads); }
+void message_pairs_fibers(benchmark::State& state) { message_pairs(state, ExecutorKind::fibers); }
+void message_pairs_threads(benchmark::State& state) { message_pairs(state, ExecutorKind::threads); }
 BENCHMARK(message_pairs_fibers)
     ->ArgNames({"bytes", "window", "workers"})
     ->ArgsProduct({{0, 64, 1024, 4096}, {1, 8}, {1, 2}})
@@ -132,7 +132,7 @@ BENCHMARK(message_pairs_threads)
 // A run in which no node does anything, on a hypercube of so many dimensions.
 void empty_run(benchmark::State& state) {
   Machine machine(Topology::parse("hypercube:" + std::to_string(state.range(0))),
-                  {.nodes_as = NodesAs::fibers});
+                  {.executor = ExecutorKind::fibers});
   machine.run([](Node&) {});
   for (auto _ : state) machine.run([](Node&) {});
 }

@@ -26,7 +26,7 @@ double cpu_ns() {
 void trace_of_shift(benchmark::State& state) {
   const Topology topology = Topology::parse("hypercube:6");
   MachineOptions options;
-  options.nodes_as = NodesAs::fibers;
+  options.executor = ExecutorKind::fibers;
   options.workers = 1;
   const Contract contract{operations::alltoall, topology.nodes(), {}, 64, 1, Pattern::tags};
   const Program program = collective_program(

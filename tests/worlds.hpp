@@ -18,9 +18,9 @@ namespace worlds {
 
 using namespace wormcube;
 
-inline MachineOptions machine(NodesAs nodes_as, bool all_port = false) {
+inline MachineOptions machine(ExecutorKind executor, bool all_port = false) {
   MachineOptions options;
-  options.nodes_as = nodes_as;
+  options.executor = executor;
   options.all_port = all_port;
   options.stack_bytes = Bytes{256} << 10;
   return options;
@@ -33,10 +33,10 @@ inline const std::array<std::pair<const char*, World>, 4> all{
      {"proof", [](const Topology& topology, const Program& program) { prove(topology, program); }},
      {"threads",
       [](const Topology& topology, const Program& program) {
-        Machine(topology, machine(NodesAs::threads)).run(program);
+        Machine(topology, machine(ExecutorKind::threads)).run(program);
       }},
      {"fibers", [](const Topology& topology, const Program& program) {
-        Machine(topology, machine(NodesAs::fibers)).run(program);
+        Machine(topology, machine(ExecutorKind::fibers)).run(program);
       }}}};
 
 /// The program is refused everywhere, with a UsageError that says so.
@@ -54,13 +54,13 @@ inline Schedule runs(const std::string& text, const Program& program) {
   CAPTURE(text);
   const Schedule dry = record(topology, program);
   CHECK_NOTHROW(prove(topology, program));
-  for (const NodesAs nodes_as : {NodesAs::threads, NodesAs::fibers}) {
+  for (const ExecutorKind executor : {ExecutorKind::threads, ExecutorKind::fibers}) {
     for (const bool all_port : {false, true}) {
-      CAPTURE(nodes_as, all_port);
-      Machine executor(topology, machine(nodes_as, all_port));
+      CAPTURE(executor, all_port);
+      Machine emulator(topology, machine(executor, all_port));
       Schedule trace{topology, {}};
       for (int repetition = 0; repetition < 2; ++repetition) {  // the second finds its plans made
-        CHECK_NOTHROW(executor.run(program, trace));
+        CHECK_NOTHROW(emulator.run(program, trace));
         CHECK(trace == dry);
       }
     }

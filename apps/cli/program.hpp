@@ -14,7 +14,7 @@ namespace wormcube::cli {
 
 /// What an executable is made of, beside this library.
 struct Parts {
-  /// How to start the processes of --nodes-as mpi; nullptr: built without MPI.
+  /// How to start the processes of --executor mpi; nullptr: built without MPI.
   std::unique_ptr<Cluster> (*start_cluster)() = nullptr;
   std::string (*mpi_library)() = nullptr;   ///< "Open MPI v4.1.4", from the library itself
   std::string (*glpk_version)() = nullptr;  ///< "GLPK 5.0"; nullptr: built without GLPK

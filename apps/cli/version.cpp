@@ -57,7 +57,7 @@ std::string version_text(const Parts& parts) {
       "  FFTW       {}\n"
       "  GLPK       {}",
       version, parts.commit, parts.build_type, compiler_text(),
-      parts.mpi_library != nullptr ? parts.mpi_library() : "none: no --nodes-as mpi",
+      parts.mpi_library != nullptr ? parts.mpi_library() : "none: no --executor mpi",
       fftw_text(parts), glpk_text(parts));
 }
 

@@ -15,7 +15,7 @@ int main() {
 
   // Making a machine starts its nodes; they sleep between two calls of run(). Fibers are cheaper
   // than threads where there are many more nodes than cores.
-  Machine machine(Topology::parse("torus:4x4"), {.nodes_as = NodesAs::fibers});
+  Machine machine(Topology::parse("torus:4x4"), {.executor = ExecutorKind::fibers});
 
   // The collective is chosen once, here on the host: the cheapest one that this network admits, for
   // blocks of eight bytes on the default cost model. What it computes from the network alone (index

@@ -3,7 +3,7 @@
 
 usage: bench/peers/compare.py [--quick] [--json FILE] [--operations A,B,..] [--bytes 8,64,..] [--ranks 16,64,256] [--peers A,B,..]
 
-Peers: wormcube with nodes as threads and as fibers, and the program of the MPI libraries on it (wormcube mpirun --auto-by work: the
+Peers: wormcube with nodes as threads and as fibers, and the program of the MPI libraries on it (wormcube mpirun --cost work: the
 algorithms with the least work); Open MPI and MPICH, whose ranks are processes; SMPI (SimGrid), whose ranks share
 a process, on a torus of the same shape, with its default choice of algorithms and the best of others; two cores that copy what an
 all-to-all exchange moves. Those that are not installed are named, with the reason.
@@ -160,7 +160,7 @@ def calls_for(seconds, us):
     return max(LEAST_CALLS, min(MOST_CALLS, int(seconds * 1e6 / 2 / (us + 1))))
 
 
-def collectives(options, nodes_as, operation, ranks, sizes):
+def collectives(options, executor, operation, ranks, sizes):
     """The best of all algorithms on all networks, by each measure: rows."""
     tried = []
     for kind in options.networks.split(","):
@@ -170,7 +170,7 @@ def collectives(options, nodes_as, operation, ranks, sizes):
         listed = json.loads(run([options.wormcube, "list", operation, "--on", on, "--json", "-"], options.limit))
         algorithms = [entry["algorithm"] for entry in listed
                       if entry["admitted"] and entry["ports"] == "one" and entry["algorithm"] not in SLOW]
-        tried += timed(options, nodes_as, operation, on, algorithms, sizes, 3)
+        tried += timed(options, executor, operation, on, algorithms, sizes, 3)
     rows = []
     for size in sizes:
         candidates = [row for row in tried if row["bytes"] == size]
@@ -178,16 +178,16 @@ def collectives(options, nodes_as, operation, ranks, sizes):
         again = []
         for on, algorithm in sorted(chosen):
             us = next(row["between_barriers_us"] for row in candidates if (row["network"], row["algorithm"]) == (on, algorithm))
-            again += timed(options, nodes_as, operation, on, [algorithm], [size], calls_for(options.seconds, us))
+            again += timed(options, executor, operation, on, [algorithm], [size], calls_for(options.seconds, us))
         if again:
-            rows.append(best_of(again, {"peer": nodes_as}))
+            rows.append(best_of(again, {"peer": executor}))
     return rows
 
 
-def timed(options, nodes_as, operation, on, algorithms, sizes, calls):
+def timed(options, executor, operation, on, algorithms, sizes, calls):
     if not algorithms:
         return []
-    out = run([options.wormcube, "run", operation, "--on", on, "--algorithm", ",".join(algorithms), "--nodes-as", nodes_as, "--warmup", "2",
+    out = run([options.wormcube, "run", operation, "--on", on, "--algorithm", ",".join(algorithms), "--executor", executor, "--warmup", "2",
                "--iterations", str(calls), "--calls", str(calls), "--json", "-", "--quiet"]
               + ([] if operation == "barrier" else ["--bytes", ",".join(map(str, sizes))]), options.limit)
     results = json.loads(out)
@@ -206,12 +206,12 @@ def best_of(rows, more):
             "back_to_back_network": second.get("network"), "back_to_back_algorithm": second.get("algorithm")}
 
 
-def wormcube(options, nodes_as, operation, ranks, sizes):
+def wormcube(options, executor, operation, ranks, sizes):
     if operation in COLLECTIVES:
-        return collectives(options, nodes_as, operation, ranks, sizes)
+        return collectives(options, executor, operation, ranks, sizes)
     on = network("torus", ranks)
-    out = run([options.messages, str(options.seconds), operation, nodes_as, on] + [str(size) for size in sizes], options.limit)
-    return rows_of(out, operation, ranks, {"peer": nodes_as, "network": on})
+    out = run([options.messages, str(options.seconds), operation, executor, on] + [str(size) for size in sizes], options.limit)
+    return rows_of(out, operation, ranks, {"peer": executor, "network": on})
 
 
 # The peers
@@ -265,7 +265,7 @@ class Peer:
             command = [self.launcher, "--oversubscribe", "-n", str(ranks)] + (["--allow-run-as-root"] if os.geteuid() == 0 else [])
             environment["OMPI_MCA_mpi_yield_when_idle"] = "1"
         elif self.name == "mpirun":
-            command = [self.launcher, "mpirun", "--auto-by", "work", "--on", network("torus", ranks)]
+            command = [self.launcher, "mpirun", "--cost", "work", "--on", network("torus", ranks)]
             more["network"] = network("torus", ranks)
         elif self.name == "mpich":
             command = [self.launcher, "-n", str(ranks)]
@@ -330,11 +330,11 @@ def behind(results):
     for (operation, ranks, size, peer), row in sorted(by_key.items()):
         if peer not in ("openmpi", "mpich", "smpi", "smpi best"):
             continue
-        for nodes_as in (*WORMCUBE, "mpirun"):
-            ours = by_key.get((operation, ranks, size, nodes_as))
+        for executor in (*WORMCUBE, "mpirun"):
+            ours = by_key.get((operation, ranks, size, executor))
             for measure in MEASURES:
                 if ours is not None and ours[measure] > row[measure]:
-                    words.append(f"{operation}, {ranks} ranks, {size} B, {measure.removesuffix('_us').replace('_', ' ')}: {NAMES[nodes_as]} takes "
+                    words.append(f"{operation}, {ranks} ranks, {size} B, {measure.removesuffix('_us').replace('_', ' ')}: {NAMES[executor]} takes "
                                  f"{cell(ours, measure)} us, {NAMES[peer]} {cell(row, measure)} ({ours[measure] / row[measure]:.1f} times)")
     return words
 

@@ -283,8 +283,8 @@ int measure_all(const std::vector<std::string>& arguments) {
     throw UsageError(fmt::format("halo: {} has {} dimensions, take one of two", topology.name(),
                                  topology.dimensions()));
   }
-  Machine machine(topology,
-                  {.nodes_as = arguments[2] == "fibers" ? NodesAs::fibers : NodesAs::threads});
+  Machine machine(topology, {.executor = arguments[2] == "fibers" ? ExecutorKind::fibers
+                                                                  : ExecutorKind::threads});
   for (const Bytes bytes : sizes) measure(operation, exchange, machine, bytes, seconds);
   return 0;
 }

@@ -137,7 +137,7 @@ Prediction predict_reduce_scatter_allgather(const Setting& setting) {
     prediction.transmission_blocks = (*prediction.transmission_blocks + p - 1) / p;
     *prediction.combined_blocks /= p;
     prediction.link_load = p > 1 ? 1 : 0;
-    prediction.contended_blocks = prediction.transmission_blocks;
+    prediction.link_blocks = prediction.transmission_blocks;
     return prediction;
   }
   if (is_doubled_backwards(options) && is_power_of_two(p)) {

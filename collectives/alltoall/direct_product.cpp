@@ -187,7 +187,7 @@ Prediction predict_direct_product(const Setting& setting) {
           .rearranged_blocks = 0,
           .working_blocks = 0,
           .link_load = setting.topology.nodes() > 1 ? 1 : 0,
-          .contended_blocks = steps};
+          .link_blocks = steps};
 }
 
 }  // namespace

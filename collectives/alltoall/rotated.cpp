@@ -173,7 +173,7 @@ Prediction predict_rotated(const Setting& setting) {
           .rearranged_blocks = 0,
           .working_blocks = dimensions > 1 ? p : 0,
           .link_load = p > 1 ? 1 : 0,
-          .contended_blocks = blocks};
+          .link_blocks = blocks};
 }
 
 }  // namespace

@@ -18,7 +18,7 @@ void reduce_nothing(Node& node, const Call& call) {
 Prediction cost_of_nothing(const Topology& topology, const std::vector<Messages>& messages) {
   Prediction prediction{static_cast<double>(messages.size()), 0, 0};
   predict_contention(prediction, topology, messages);
-  prediction.contended_blocks = 0;
+  prediction.link_blocks = 0;
   return prediction;
 }
 

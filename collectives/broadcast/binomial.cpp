@@ -47,7 +47,7 @@ WORMCUBE_ALGORITHM(broadcast_binomial){
       const Shape shape = topology.dimensions() == 1 ? topology.factor(0).shape() : Shape::graph;
       if (shape == Shape::line || shape == Shape::ring || shape == Shape::complete) {
         prediction.link_load = steps > 0 ? 1 : 0;
-        prediction.contended_blocks = steps;
+        prediction.link_blocks = steps;
       }
       return prediction;
     },

@@ -67,7 +67,7 @@ Prediction predict_halving(const Setting& setting) {
   }();
   if (closed_form) {
     prediction.link_load = topology.nodes() > 1 ? 1 : 0;
-    prediction.contended_blocks = steps;
+    prediction.link_blocks = steps;
   }
   return prediction;
 }

@@ -55,7 +55,7 @@ WORMCUBE_ALGORITHM(broadcast_mesh){
       }
       if (regular) {
         prediction.link_load = topology.nodes() > 1 ? 1 : 0;
-        prediction.contended_blocks = steps;
+        prediction.link_blocks = steps;
       }
       return prediction;
     },

@@ -43,7 +43,7 @@ WORMCUBE_ALGORITHM(broadcast_naive){
               .rearranged_blocks = 0,
               .working_blocks = 0,
               .link_load = p > 1 ? 1 : 0,
-              .contended_blocks = p - 1};
+              .link_blocks = p - 1};
     },
     .selection = Selection::by_name,
     .program = broadcast_naive,

@@ -95,7 +95,7 @@ WORMCUBE_ALGORITHM(broadcast_neighbours){
               .rearranged_blocks = 0,
               .working_blocks = 0,
               .link_load = steps > 0 ? 1 : 0,
-              .contended_blocks = steps};
+              .link_blocks = steps};
     },
     .program = broadcast_neighbours,
 };

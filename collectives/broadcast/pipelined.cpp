@@ -91,7 +91,7 @@ WORMCUBE_ALGORITHM(broadcast_pipelined){
       if (count == 0 && d > 0) return prediction;
       prediction.startups = d > 1 ? count + d : d * count;
       prediction.transmission_blocks = d > 0 ? *prediction.startups / count : 0;
-      prediction.contended_blocks = prediction.transmission_blocks;
+      prediction.link_blocks = prediction.transmission_blocks;
       return prediction;
     },
     .program = broadcast_pipelined,

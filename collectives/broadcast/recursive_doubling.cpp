@@ -111,7 +111,7 @@ Prediction predict_recursive_doubling(const Setting& setting) {
     sum += *load;
   }
   prediction.link_load = most;
-  prediction.contended_blocks = sum;
+  prediction.link_blocks = sum;
   return prediction;
 }
 
@@ -178,7 +178,7 @@ WORMCUBE_ALGORITHM(broadcast_hypercube_all_port){
               .rearranged_blocks = 0,
               .working_blocks = 0,
               .link_load = once,
-              .contended_blocks = once};
+              .link_blocks = once};
     },
     .program = broadcast_hypercube_all_port,
     .parts = [](const Setting& setting) { return std::max(1, setting.topology.dimensions()); },

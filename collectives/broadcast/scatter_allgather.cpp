@@ -120,7 +120,7 @@ void predict_doubling_links(const Topology& topology, double scatter, Prediction
     sum += *load * std::ldexp(1 / p, bit);
   }
   prediction.link_load = most;
-  prediction.contended_blocks = sum;
+  prediction.link_blocks = sum;
 }
 
 Prediction predict_scatter_allgather(const Setting& setting) {
@@ -138,7 +138,7 @@ Prediction predict_scatter_allgather(const Setting& setting) {
     predict_doubling_links(topology, once, prediction);
   } else {
     prediction.link_load = p > 1 ? 1 : 0;
-    prediction.contended_blocks = 2 * once;
+    prediction.link_blocks = 2 * once;
   }
   return prediction;
 }

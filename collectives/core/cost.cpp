@@ -10,7 +10,7 @@ std::string_view to_string(Ports ports) { return ports == Ports::one ? "one" : "
 
 double predicted_us(const Prediction& prediction, const CostModel& model, Bytes block_bytes) {
   const auto transmission =
-      prediction.contended_blocks ? prediction.contended_blocks : prediction.transmission_blocks;
+      prediction.link_blocks ? prediction.link_blocks : prediction.transmission_blocks;
   const auto bytes = static_cast<double>(block_bytes);
   return model.startup_us * prediction.startups.value_or(0) +
          model.transfer_us * bytes * transmission.value_or(0) +

@@ -24,7 +24,7 @@ struct Prediction {
   std::optional<double> link_load = {};
   /// Sum over steps of the most that a message takes: its blocks times the load of the busiest link
   /// on its way. The transmission as time.
-  std::optional<double> contended_blocks = {};
+  std::optional<double> link_blocks = {};
   /// Reductions: sum over the gaps between steps of the most blocks that one node combines.
   std::optional<double> combined_blocks = {};
 
@@ -41,12 +41,12 @@ struct CostModel {
 };
 
 /// ts * startups + tw * m * transmission + tr * m * rearranged + tc * m * combined, a missing term
-/// as 0. Where links are shared the transmission is contended_blocks: k messages on one link take k
+/// as 0. Where links are shared the transmission is link_blocks: k messages on one link take k
 /// times as long.
 double predicted_us(const Prediction& prediction, const CostModel& model, Bytes block_bytes);
 
 /// What no algorithm can beat on this network; empty where no bound is known. Transmission is meant
-/// as time: where an algorithm shares links, compare its contended_blocks.
+/// as time: where an algorithm shares links, compare its link_blocks.
 struct LowerBound {
   std::optional<double> startups = {}, transmission_blocks = {};
   /// Where each start-up moves one block to a neighbour: the bound on both, unrounded, and which

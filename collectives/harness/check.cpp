@@ -42,7 +42,7 @@ void count(CheckResult& result, const Contract& contract) {
     return static_cast<double>(bytes) / static_cast<double>(result.block_bytes);
   };
   result.transmission_blocks = blocks(report.transmission);
-  result.contended_blocks = blocks(report.contended);
+  result.link_blocks = blocks(report.contended);
   result.rearranged_blocks = blocks(report.rearranged);
   result.combined_blocks = blocks(report.combined);
   result.total_blocks = blocks(report.total_bytes);
@@ -67,7 +67,7 @@ void compare_formulas(CheckResult& result) {
                   result.transmission_blocks);
   compare_formula(result, "rearrangement", predicted.rearranged_blocks, result.rearranged_blocks);
   compare_formula(result, "combined", predicted.combined_blocks, result.combined_blocks);
-  compare_formula(result, "contended", predicted.contended_blocks, result.contended_blocks);
+  compare_formula(result, "with contention", predicted.link_blocks, result.link_blocks);
   compare_formula(result, "working blocks", predicted.working_blocks, result.working_blocks);
   compare_formula(result, "link load", predicted.link_load, result.report.link_load_max);
 }
@@ -89,7 +89,7 @@ void compare_bounds(CheckResult& result) {
     compare("start-ups", startups, *bound.startups, fmt::format("{}", *bound.startups));
   }
   if (bound.transmission_blocks) {
-    compare("transmission with contention", result.contended_blocks, *bound.transmission_blocks,
+    compare("transmission with contention", result.link_blocks, *bound.transmission_blocks,
             fmt::format("{}", *bound.transmission_blocks));
   }
 }

@@ -90,17 +90,17 @@ std::optional<double> counted(const Collective& collective, const Topology& topo
 Weighed weigh(const Collective& collective, const Topology& topology) {
   Weighed result{collective.predict(topology)};
   Prediction& prediction = result.prediction;
-  if (prediction.contended_blocks) {
+  if (prediction.link_blocks) {
     result.contention = Contention::formula;
     return result;
   }
   if (!prediction.startups || !prediction.transmission_blocks) return result;
   const bool empty = prediction.transmission_blocks == 0;  // of a barrier, or of one node
   if (collective.algorithm->contention_free || empty) {
-    prediction.contended_blocks = prediction.transmission_blocks;
+    prediction.link_blocks = prediction.transmission_blocks;
     result.contention = Contention::none;
   } else if (const auto counted = counted_contention(collective, topology, *prediction.startups)) {
-    prediction.contended_blocks = counted;
+    prediction.link_blocks = counted;
     result.contention = Contention::counted;
   }
   return result;

@@ -32,7 +32,7 @@ std::optional<double> counted(const Collective& collective, const Topology& topo
                               const std::function<double(const Schedule&, Bytes)>& count);
 
 struct Weighed {
-  /// The algorithm's, with contended_blocks filled in unless they are unknown.
+  /// The algorithm's, with link_blocks filled in unless they are unknown.
   Prediction prediction;
   Contention contention = Contention::unknown;
 };

@@ -83,7 +83,7 @@ bool is_short(double bytes, const FlitQueues& queues) {
 }
 
 /// What a rank's messages take if they all come before they are received: the short ones.
-double early_bytes(const RankLog& log, const FlitQueues& queues) {
+double unexpected_bytes(const RankLog& log, const FlitQueues& queues) {
   std::size_t messages = 0;
   double longest = 0;
   for (const OpRecord& op : log.ops) {
@@ -181,7 +181,7 @@ MemoryNeed memory_need(const Topology& topology, const Program& program, Rank ro
     }
     need.plans += plan_bytes(counts_of(rank), topology.nodes());
     need.pieces += counts_of(rank).pieces;
-    if (queues != nullptr) need.early += early_bytes(log, *queues);
+    if (queues != nullptr) need.early += unexpected_bytes(log, *queues);
     need.schedule += static_cast<double>(
         log.ops.size() * sizeof(OpRecord) + log.moves.size() * sizeof(Move) +
         log.step_ends.size() * sizeof(std::uint32_t) +

@@ -346,7 +346,7 @@ RunResult run_collective(Multicomputer& machine, const Collective& collective,
   result.data_bytes = data_bytes(contract);
   result.predicted = collective.predict(topology);
   if (result.predicted.startups &&
-      (result.predicted.transmission_blocks || result.predicted.contended_blocks)) {
+      (result.predicted.transmission_blocks || result.predicted.link_blocks)) {
     const Weighed weighed = weigh(collective, topology);
     result.model_us = predicted_us(weighed.prediction, run.model, run.block_bytes);
     result.model_contention = weighed.contention;

@@ -91,7 +91,7 @@ WORMCUBE_ALGORITHM(k_gather_hypercube){
               .rearranged_blocks = 0,
               .working_blocks = k < p ? p / 2.0 : 0,
               .link_load = p > 1 ? 1 : 0,
-              .contended_blocks = p - 1.0};
+              .link_blocks = p - 1.0};
     },
     .program = k_gather_hypercube,
 };

@@ -95,7 +95,7 @@ WORMCUBE_ALGORITHM(k_reduce_hypercube){
         }
         *prediction.transmission_blocks += *std::ranges::max_element(alike);
       }
-      prediction.combined_blocks = prediction.contended_blocks = prediction.transmission_blocks;
+      prediction.combined_blocks = prediction.link_blocks = prediction.transmission_blocks;
       prediction.link_load = p > 1 ? 1 : 0;
       return prediction;
     },

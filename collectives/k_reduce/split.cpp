@@ -115,7 +115,7 @@ WORMCUBE_ALGORITHM(k_reduce_split){
       Prediction prediction{log2_ceiling(p) + log2_ceiling(nodes_to_a_source(setting)),
                             k + 1 - 2 * k / p, 0};
       prediction.combined_blocks = k * (p - 1) / p;
-      prediction.contended_blocks = prediction.transmission_blocks;
+      prediction.link_blocks = prediction.transmission_blocks;
       prediction.link_load = p > 1 ? 1 : 0;
       return prediction;
     },

@@ -110,7 +110,7 @@ Prediction predict_bine_bundles(const Setting& setting) {
           .rearranged_blocks = 0,
           .working_blocks = std::max(0.0, p / 2 - 1),
           .link_load = p > 1 ? 1 : 0,
-          .contended_blocks = p - 1};
+          .link_blocks = p - 1};
 }
 
 Prediction predict_bine_blocks(const Setting& setting) {
@@ -120,7 +120,7 @@ Prediction predict_bine_blocks(const Setting& setting) {
           .rearranged_blocks = 0,
           .working_blocks = 0,
           .link_load = steps > 0 ? 1 : 0,
-          .contended_blocks = steps,
+          .link_blocks = steps,
           .combined_blocks = steps};
 }
 

@@ -54,7 +54,7 @@ Prediction bit_handover_cost(const Topology& topology, std::span<const int> bits
     most = std::max(most, *load);
     contended += blocks * *load;
   }
-  prediction.link_load = most, prediction.contended_blocks = contended;
+  prediction.link_load = most, prediction.link_blocks = contended;
   return prediction;
 }
 

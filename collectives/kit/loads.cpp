@@ -58,7 +58,7 @@ void predict_shifts(Prediction& prediction, const Topology& topology) {
     sum += *load;
   }
   prediction.link_load = most;
-  prediction.contended_blocks = sum;
+  prediction.link_blocks = sum;
 }
 
 namespace {
@@ -113,7 +113,7 @@ void predict_exchanges(Prediction& prediction, const Topology& topology) {
     sum += load;
   }
   prediction.link_load = most;
-  prediction.contended_blocks = sum;
+  prediction.link_blocks = sum;
 }
 
 }  // namespace wormcube

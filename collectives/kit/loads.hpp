@@ -13,7 +13,7 @@ namespace wormcube {
 using Message = PatternMessage;
 using Messages = std::vector<Message>;
 
-/// Sets link_load and contended_blocks of an algorithm that sends these messages, step by step,
+/// Sets link_load and link_blocks of an algorithm that sends these messages, step by step,
 /// along the network's own routes (last dimension first). Leaves them empty where counting takes
 /// long: for arbitrary graphs that have no table, and beyond 2^24 hops or so.
 void predict_contention(Prediction& prediction, const Topology& topology,

@@ -132,7 +132,7 @@ std::optional<PatternLoad> pattern_load(const Topology& topology,
     return message.blocks == messages.front().blocks;
   });
   if (messages.empty() || alike) {
-    if (!messages.empty()) result.contended_blocks = messages.front().blocks * result.link_load;
+    if (!messages.empty()) result.link_blocks = messages.front().blocks * result.link_load;
     return result;
   }
   for (const PatternMessage& message : messages) {
@@ -140,7 +140,7 @@ std::optional<PatternLoad> pattern_load(const Topology& topology,
     for_each_dimension(topology, message, [&](int d, Rank line, Rank from, Rank to) {
       most = std::max(most, dimensions[static_cast<std::size_t>(d)].most_between(line, from, to));
     });
-    result.contended_blocks = std::max(result.contended_blocks, message.blocks * most);
+    result.link_blocks = std::max(result.link_blocks, message.blocks * most);
   }
   return result;
 }
@@ -151,13 +151,13 @@ void PatternSteps::add(std::span<const PatternMessage> messages) {
   known_ = step.has_value();
   if (!known_) return;
   sum_.link_load = std::max(sum_.link_load, step->link_load);
-  sum_.contended_blocks += step->contended_blocks;
+  sum_.link_blocks += step->link_blocks;
 }
 
 Prediction PatternSteps::with_loads(Prediction prediction) const {
   if (!known_) return prediction;
   prediction.link_load = sum_.link_load;
-  prediction.contended_blocks = sum_.contended_blocks;
+  prediction.link_blocks = sum_.link_blocks;
   return prediction;
 }
 

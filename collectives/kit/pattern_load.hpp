@@ -17,8 +17,8 @@ struct PatternMessage {
 };
 
 struct PatternLoad {
-  int link_load = 0;            ///< most messages on one directed link
-  double contended_blocks = 0;  ///< most of a message's blocks times the busiest link on its way
+  int link_load = 0;       ///< most messages on one directed link
+  double link_blocks = 0;  ///< most of a message's blocks times the busiest link on its way
 };
 
 /// The load of messages that are routed by the network: dimension by dimension, the last first, the
@@ -28,7 +28,7 @@ struct PatternLoad {
 std::optional<PatternLoad> pattern_load(const Topology& topology,
                                         std::span<const PatternMessage> messages);
 
-/// Sums the steps of an algorithm up, for Prediction::link_load and contended_blocks.
+/// Sums the steps of an algorithm up, for Prediction::link_load and link_blocks.
 class PatternSteps {
  public:
   explicit PatternSteps(const Topology& topology) : topology_(topology) {}

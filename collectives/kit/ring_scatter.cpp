@@ -189,7 +189,7 @@ Prediction ring_scatter_cost(const Topology& topology, HalfWay half) {
           .transmission_blocks = transmission,
           .rearranged_blocks = 0,
           .link_load = copies > 0 ? 1 : 0,
-          .contended_blocks = transmission};
+          .link_blocks = transmission};
 }
 
 Prediction ring_scatter_and_all_cost(const Topology& topology, HalfWay half) {
@@ -199,7 +199,7 @@ Prediction ring_scatter_and_all_cost(const Topology& topology, HalfWay half) {
   *prediction.startups += *second.startups;
   prediction.transmission_blocks =
       (*prediction.transmission_blocks + *second.transmission_blocks) / p;
-  prediction.contended_blocks = prediction.transmission_blocks;
+  prediction.link_blocks = prediction.transmission_blocks;
   return prediction;
 }
 

@@ -164,7 +164,7 @@ Prediction torus_cost(const Topology& topology, std::span<const std::vector<Toru
           .transmission_blocks = transmission,
           .rearranged_blocks = 0,
           .link_load = most_load,
-          .contended_blocks = contended};
+          .link_blocks = contended};
 }
 
 Prediction torus_handover_cost(const Topology& topology, std::span<const TorusCopy> copies) {
@@ -201,7 +201,7 @@ Prediction allgather_cost(Prediction reduce_scatter) {
 Prediction allreduce_cost(Prediction reduce_scatter, Rank p) {
   *reduce_scatter.startups *= 2;
   *reduce_scatter.transmission_blocks *= 2.0 / p;
-  if (reduce_scatter.contended_blocks) *reduce_scatter.contended_blocks *= 2.0 / p;
+  if (reduce_scatter.link_blocks) *reduce_scatter.link_blocks *= 2.0 / p;
   *reduce_scatter.combined_blocks /= p;
   return reduce_scatter;
 }

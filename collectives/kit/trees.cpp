@@ -366,11 +366,11 @@ Prediction trees_cost(const Topology& topology, const TreeSchedule& trees, const
   for (const auto& [sum, part] : {std::pair(&beginning, &parts[0]), std::pair(&period, &parts[1]),
                                   std::pair(&end, &parts[2])}) {
     *part = sum->with_loads({});
-    if (!part->link_load || !part->contended_blocks) return prediction;
+    if (!part->link_load || !part->link_blocks) return prediction;
   }
   prediction.link_load = std::max({*parts[0].link_load, *parts[1].link_load, *parts[2].link_load});
-  prediction.contended_blocks = *parts[0].contended_blocks + periods * *parts[1].contended_blocks +
-                                *parts[2].contended_blocks;
+  prediction.link_blocks =
+      *parts[0].link_blocks + periods * *parts[1].link_blocks + *parts[2].link_blocks;
   return prediction;
 }
 
@@ -380,7 +380,7 @@ Prediction both(Prediction first, const Prediction& second) {
   };
   add(first.startups, second.startups);
   add(first.transmission_blocks, second.transmission_blocks);
-  add(first.contended_blocks, second.contended_blocks);
+  add(first.link_blocks, second.link_blocks);
   if (first.link_load && second.link_load) {
     first.link_load = std::max(*first.link_load, *second.link_load);
   }

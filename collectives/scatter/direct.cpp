@@ -34,7 +34,7 @@ Prediction predict_scatter_direct(const Setting& setting) {
           .rearranged_blocks = 0,
           .working_blocks = 0,
           .link_load = p > 1 ? 1 : 0,
-          .contended_blocks = p - 1};
+          .link_blocks = p - 1};
 }
 
 }  // namespace
@@ -55,7 +55,7 @@ WORMCUBE_ALGORITHMS(scatter_direct) = with_variant(
       uneven.operation = operations::scatterv;
       uneven.predict = [](const Setting& setting) {
         Prediction prediction = predict_scatter_direct(setting);
-        prediction.transmission_blocks = prediction.contended_blocks = {};
+        prediction.transmission_blocks = prediction.link_blocks = {};
         return prediction;
       };
     });

@@ -85,7 +85,7 @@ Prediction predict_halving(HalvingTree tree, const Topology& topology) {
                         .working_blocks = most > 1 ? most : 0};
   if (by_dimension ? intervals_are_apart_by_dimension(topology) : intervals_are_apart(topology)) {
     prediction.link_load = p > 1 ? 1 : 0;
-    prediction.contended_blocks = p - 1;
+    prediction.link_blocks = p - 1;
   }
   return prediction;
 }

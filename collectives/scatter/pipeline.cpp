@@ -148,7 +148,7 @@ Prediction predict_pipeline(const Setting& setting) {
           .rearranged_blocks = 0,
           .working_blocks = most > 1 ? most : 0,
           .link_load = p > 1 ? 1 : 0,
-          .contended_blocks = p - 1};
+          .link_blocks = p - 1};
 }
 
 /// With blocks of any sizes only steps and links are known.

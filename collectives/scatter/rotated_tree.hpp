@@ -106,7 +106,7 @@ inline Prediction predict_rotated_trees(const Setting& setting) {
           // The root's neighbours take 1, 2, .., p/2 parts; a single one goes where it belongs.
           .working_blocks = std::max(0.0, p - 2) / d,
           .link_load = p > 1 ? 1 : 0,
-          .contended_blocks = (p - 1) / d};
+          .link_blocks = (p - 1) / d};
 }
 
 /// A scatter or a gather along these trees.

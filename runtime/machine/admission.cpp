@@ -40,9 +40,9 @@ Network::Settings network_settings(const MachineOptions& options) {
           options.eager_limit,
           options.observer,
           options.timing,
-          options.messaging.early_limit,
-          {options.messaging.early_messages, options.messaging.early_bytes,
-           options.messaging.early_limit > 0 ? EarlyMessage::header : 0}};
+          options.messaging.unexpected_limit,
+          {options.messaging.unexpected_messages, options.messaging.unexpected_bytes,
+           options.messaging.unexpected_limit > 0 ? EarlyMessage::header : 0}};
 }
 
 Routing admitted(Topology topology, const MachineOptions& options) {
@@ -65,7 +65,7 @@ Routing admitted(Topology topology, const MachineOptions& options) {
   }
   Routing routing(std::move(topology), options.virtual_channels);
   require_memory(title_of(routing), bytes_needed(routing, options), fewer_nodes);
-  if (options.nodes_as == NodesAs::threads) require_threads(routing.topology().nodes());
+  if (options.executor == ExecutorKind::threads) require_threads(routing.topology().nodes());
   if (options.allow_cycles) return routing;
   if (const auto cycle = dependency_cycle(routing)) {
     throw UsageError(

@@ -27,8 +27,8 @@ Machine::Impl::Impl(const Topology& topology, const MachineOptions& options)
                                   .workers = options.workers,
                                   .pin = options.pin,
                                   .timing = options.timing};
-  executor_ = options.nodes_as == NodesAs::threads ? make_thread_executor(*this, settings)
-                                                   : make_fiber_executor(*this, settings);
+  executor_ = options.executor == ExecutorKind::threads ? make_thread_executor(*this, settings)
+                                                        : make_fiber_executor(*this, settings);
   if (options.lock_step) barrier_.emplace(nodes, *executor_);
   around_.emplace(Surroundings{
       .options = options_,

@@ -16,13 +16,13 @@ namespace wormcube {
 
 /// Steps need none of it: the MPI front end sets it.
 struct MessagingOptions {
-  /// Each node keeps messages that come before their receive: those of at most early_limit bytes
-  /// (0: of at most eager_limit), at most early_messages of them, early_bytes in all. Those longer
-  /// than eager_limit are copied into memory of the receiver's node. With an early_limit each
+  /// Each node keeps messages that come before their receive: those of at most unexpected_limit bytes
+  /// (0: of at most eager_limit), at most unexpected_messages of them, unexpected_bytes in all. Those longer
+  /// than eager_limit are copied into memory of the receiver's node. With an unexpected_limit each
   /// message counts its header too.
-  Bytes early_limit = 0;
-  std::size_t early_messages = 64;
-  Bytes early_bytes = Bytes{256} << 10;
+  Bytes unexpected_limit = 0;
+  std::size_t unexpected_messages = 64;
+  Bytes unexpected_bytes = Bytes{256} << 10;
   /// It is no error if requests are open, or messages not received, when all programs have ended.
   /// Statistics::unreceived has the messages.
   bool allow_unreceived = false;

@@ -13,7 +13,7 @@
 
 namespace wormcube {
 
-enum class NodesAs : std::uint8_t { threads, fibers };
+enum class ExecutorKind : std::uint8_t { threads, fibers };
 
 /// Told when nodes wait, for traces.
 ///
@@ -27,7 +27,7 @@ class NodeObserver {
 };
 
 struct MachineOptions {
-  NodesAs nodes_as = NodesAs::threads;
+  ExecutorKind executor = ExecutorKind::threads;
   bool all_port = false;     ///< one injection and ejection port per link, instead of one per node
   int virtual_channels = 2;  ///< per ring link: 2 (dateline) or 1
   /// Flits that a virtual channel holds, 1 to most_channel_capacity.

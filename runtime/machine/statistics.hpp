@@ -36,8 +36,8 @@ struct NodeStatistics {
   Bytes peak_bytes = 0;        ///< most memory() held at once
   Bytes peak_block_bytes = 0;  ///< of that, for Purpose::blocks
   std::uint64_t polls = 0;     ///< questions to its requests that were answered no
-  Bytes peak_early_bytes =
-      0;  ///< with MessagingOptions::early_limit: most bytes kept of early messages, with their
+  Bytes peak_unexpected_bytes =
+      0;  ///< with MessagingOptions::unexpected_limit: most bytes kept of early messages, with their
           ///< headers
   // With MachineOptions::timing, else 0. The first three are time that the node had a core for.
   std::chrono::nanoseconds local{0};        ///< in local()

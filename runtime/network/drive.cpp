@@ -240,8 +240,8 @@ class Network::Drive {
   bool is_short(const Worm& worm) const { return worm.bytes <= network_.settings_.eager_limit; }
 
   bool is_kept(const Worm& worm) const {
-    return !worm.synchronous &&
-           worm.bytes <= std::max(network_.settings_.eager_limit, network_.settings_.early_limit);
+    return !worm.synchronous && worm.bytes <= std::max(network_.settings_.eager_limit,
+                                                       network_.settings_.unexpected_limit);
   }
 
   // Notes what the receive has taken.

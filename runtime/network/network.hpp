@@ -94,7 +94,7 @@ class Network {
     Bytes eager_limit;
     NetworkObserver* observer;
     bool timing;
-    Bytes early_limit = 0;  ///< as MachineOptions
+    Bytes unexpected_limit = 0;  ///< as MachineOptions
     TagTable::Limits early = TagTable::usual;
   };
   static constexpr int most_carried = 16;

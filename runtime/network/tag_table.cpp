@@ -18,9 +18,10 @@ Bytes buffer_capacity(Bytes bytes) {
 
 Bytes TagTable::bytes_of_early(std::size_t messages, Bytes longest) {
   const std::size_t buffers = std::min(messages, early_slots);
-  const Bytes capacity =
-      longest <= sizeof EarlyMessage::own ? 0 : buffer_capacity(std::min(longest, early_bytes));
-  return std::min(buffers * capacity, 2 * early_bytes) +
+  const Bytes capacity = longest <= sizeof EarlyMessage::own
+                             ? 0
+                             : buffer_capacity(std::min(longest, unexpected_bytes));
+  return std::min(buffers * capacity, 2 * unexpected_bytes) +
          buffers * (sizeof(EarlyMessage) + sizeof(std::uintptr_t));  // what owns it
 }
 

@@ -27,13 +27,13 @@ namespace wormcube {
 class alignas(64) TagTable final : public Reservation {
  public:
   static constexpr std::size_t early_slots = 64;
-  static constexpr Bytes early_bytes = Bytes{256} << 10;
+  static constexpr Bytes unexpected_bytes = Bytes{256} << 10;
   struct Limits {
     std::size_t messages;
     Bytes bytes;
     Bytes header;  ///< what each counts beside its own bytes
   };
-  static constexpr Limits usual{early_slots, early_bytes, 0};
+  static constexpr Limits usual{early_slots, unexpected_bytes, 0};
   /// What so many short messages of at most so many bytes take in one table of the usual limits, if
   /// all come early.
   static Bytes bytes_of_early(std::size_t messages, Bytes longest);

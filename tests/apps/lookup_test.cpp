@@ -129,9 +129,9 @@ TEST_CASE("a lookup's dry run repeats what its messages were", "[apps][lookup]")
 }
 
 TEST_CASE("a machine looks up, as threads and as fibers", "[apps][lookup][machine]") {
-  const auto nodes_as = GENERATE(NodesAs::threads, NodesAs::fibers);
+  const auto executor = GENERATE(ExecutorKind::threads, ExecutorKind::fibers);
   for (const char* const name : {"torus:4x4", "ring:7", "hypercube:3"}) {
-    Machine machine(Topology::parse(name), {.nodes_as = nodes_as, .timing = true});
+    Machine machine(Topology::parse(name), {.executor = executor, .timing = true});
     const LookupJob job = generate_lookup(1000, 5000, 0.1, 1);
     const LookupResult result = run_lookup(on(machine), automatic_lookup(), job);
     CHECK(result.passed());

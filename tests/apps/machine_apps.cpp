@@ -37,11 +37,11 @@ void check_measured(const RunFigures& figures) {
 
 TEST_CASE("a machine transposes with every registered exchange", "[apps][transpose][machine]") {
   const auto topology = Topology::parse(GENERATE("torus:4x4", "mesh:3x2", "hypercube:3"));
-  const auto nodes_as = GENERATE(NodesAs::threads, NodesAs::fibers);
+  const auto executor = GENERATE(ExecutorKind::threads, ExecutorKind::fibers);
   for (const Exchange& exchange : exchanges(topology)) {
     CAPTURE(topology.name(), exchange.collective.text());
     Machine machine(
-        topology, {.nodes_as = nodes_as, .all_port = exchange.ports == Ports::all, .timing = true});
+        topology, {.executor = executor, .all_port = exchange.ports == Ports::all, .timing = true});
     const TransposeResult result =
         run_transpose(machine, exchange, {generate_matrix(ElementType::float64, 50, 33, 1), {}});
     CHECK(result.passed());
@@ -50,7 +50,7 @@ TEST_CASE("a machine transposes with every registered exchange", "[apps][transpo
 }
 
 TEST_CASE("a machine with more nodes than rows transposes", "[apps][transpose][machine]") {
-  Machine machine(Topology::parse("torus:8x8"), {.nodes_as = NodesAs::fibers});
+  Machine machine(Topology::parse("torus:8x8"), {.executor = ExecutorKind::fibers});
   for (const Exchange& exchange : plain_exchanges(machine.topology())) {
     CHECK(run_transpose(machine, exchange, {generate_matrix(ElementType::complex128, 5, 3, 1), {}})
               .passed());

@@ -146,9 +146,9 @@ TEST_CASE("a real product does what its dry run says", "[apps][matvec]") {
 }
 
 TEST_CASE("a machine multiplies, as threads and as fibers", "[apps][matvec][machine]") {
-  const auto nodes_as = GENERATE(NodesAs::threads, NodesAs::fibers);
+  const auto executor = GENERATE(ExecutorKind::threads, ExecutorKind::fibers);
   for (const char* const name : {"torus:4x4", "ring:7", "mesh:3x5"}) {
-    Machine machine(Topology::parse(name), {.nodes_as = nodes_as, .timing = true});
+    Machine machine(Topology::parse(name), {.executor = executor, .timing = true});
     const MatvecResult result =
         run_matvec(on(machine), automatic_matvec(), job(130, 70, VectorsOn::diagonal));
     CHECK(result.passed());
@@ -156,7 +156,7 @@ TEST_CASE("a machine multiplies, as threads and as fibers", "[apps][matvec][mach
     CHECK(result.figures.schedule->messages == result.figures.messages);
     CHECK(result.figures.schedule->total_bytes == result.figures.bytes_moved);
   }
-  Machine locked(Topology::parse("mesh:4x3"), {.nodes_as = nodes_as, .lock_step = true});
+  Machine locked(Topology::parse("mesh:4x3"), {.executor = executor, .lock_step = true});
   CHECK(run_matvec(on(locked), automatic_matvec(), job(10, 10)).passed());
 }
 

@@ -25,10 +25,10 @@ json written(RunTrace& trace) {
 }
 
 json traced_shift(const Topology& topology, Bytes bytes, TraceCut cut, std::size_t in_memory,
-                  NodesAs nodes_as) {
+                  ExecutorKind executor) {
   RunTrace trace(topology, std::move(cut), in_memory);
   MachineOptions options;
-  options.nodes_as = nodes_as;
+  options.executor = executor;
   options.node_observer = &trace;
   Machine machine(topology, options);
   const Collective collective = parse_collective(operations::alltoall, "shift");
@@ -45,9 +45,9 @@ json traced_shift(const Topology& topology, Bytes bytes, TraceCut cut, std::size
 
 TEST_CASE("a real run's trace keeps the laws, has every message and an arrow for each",
           "[machine][trace]") {
-  const auto nodes_as = GENERATE(NodesAs::threads, NodesAs::fibers);
+  const auto executor = GENERATE(ExecutorKind::threads, ExecutorKind::fibers);
   const std::size_t in_memory = GENERATE(std::size_t{7}, std::size_t{1} << 18U);
-  const json file = traced_shift(Topology::parse("mesh:2x3"), 100, {}, in_memory, nodes_as);
+  const json file = traced_shift(Topology::parse("mesh:2x3"), 100, {}, in_memory, executor);
   const TraceSeen seen = trace_seen(file);
   CHECK(seen.broken == "");
   CHECK(file["otherData"]["clock"] == "wall");
@@ -62,10 +62,10 @@ TEST_CASE("a real run's trace keeps the laws, has every message and an arrow for
 }
 
 TEST_CASE("a trace is cut to nodes and steps, and tells what is left out", "[machine][trace]") {
-  const json all = traced_shift(Topology::parse("ring:4"), 8, {}, 1000, NodesAs::fibers);
+  const json all = traced_shift(Topology::parse("ring:4"), 8, {}, 1000, ExecutorKind::fibers);
   const json cut =
       traced_shift(Topology::parse("ring:4"), 8, {.nodes = {0, 1}, .first_step = 1, .last_step = 1},
-                   1000, NodesAs::fibers);
+                   1000, ExecutorKind::fibers);
   const TraceSeen seen = trace_seen(cut);
   CHECK(seen.broken == "");
   // Step 1 goes two nodes on: 0 and 1 send to 2 and 3, and get from them; no arrow has both ends.
@@ -80,7 +80,7 @@ TEST_CASE("an arrow joins the ends of one message where earlier steps are cut",
   const Topology line = Topology::parse("line:2");
   RunTrace trace(line, {.nodes = {}, .first_step = 1, .last_step = 2}, 1000);
   MachineOptions options;
-  options.nodes_as = NodesAs::fibers;
+  options.executor = ExecutorKind::fibers;
   Machine machine(line, options);
   // Sent in steps 0 and 1, received in steps 1 and 2: of the first message one end is left out.
   machine.run(trace.traced([](Node& node) {
@@ -116,7 +116,7 @@ TEST_CASE("an arrow joins the ends of one message where earlier steps are cut",
 }
 
 TEST_CASE("the laws of traces are told apart from what breaks them", "[trace]") {
-  const json good = traced_shift(Topology::parse("ring:3"), 8, {}, 1000, NodesAs::fibers);
+  const json good = traced_shift(Topology::parse("ring:3"), 8, {}, 1000, ExecutorKind::fibers);
   REQUIRE(trace_seen(good).broken == "");
   const auto broken = [&](auto change) {
     json bad = good;
@@ -159,7 +159,7 @@ TEST_CASE("the laws of traces are told apart from what breaks them", "[trace]") 
 TEST_CASE("the trace of a transform on 64 nodes keeps the laws", "[cli][trace]") {
   const wormcube::test::TemporaryFile file(".json");
   const Output output = run_wormcube(
-      "fft --on torus:8x8 --nodes-as fibers --shape 4096 --json - --trace " + file.path());
+      "fft --on torus:8x8 --executor fibers --shape 4096 --json - --trace " + file.path());
   REQUIRE(output.exit == 0);
   const json trace = json::parse(read_text(file.path()));
   const TraceSeen seen = trace_seen(trace);
@@ -168,7 +168,7 @@ TEST_CASE("the trace of a transform on 64 nodes keeps the laws", "[cli][trace]")
   CHECK(seen.arrows == result["messages"]);
   CHECK(seen.sent_bytes == result["bytes_moved"]);
   CHECK(seen.of_category.at("wait") > 0);
-  CHECK(trace["otherData"]["nodes_as"] == "fibers");
+  CHECK(trace["otherData"]["executor"] == "fibers");
 }
 
 TEST_CASE("applications name their phases, and traces have them", "[cli][trace]") {

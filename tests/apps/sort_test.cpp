@@ -141,9 +141,9 @@ TEST_CASE("a sort's dry run repeats what its messages were", "[apps][sort]") {
 }
 
 TEST_CASE("a machine sorts, as threads and as fibers", "[apps][sort][machine]") {
-  const auto nodes_as = GENERATE(NodesAs::threads, NodesAs::fibers);
+  const auto executor = GENERATE(ExecutorKind::threads, ExecutorKind::fibers);
   for (const char* const name : {"torus:4x4", "ring:7", "hypercube:3"}) {
-    Machine machine(Topology::parse(name), {.nodes_as = nodes_as, .timing = true});
+    Machine machine(Topology::parse(name), {.executor = executor, .timing = true});
     const Array keys = generate_keys(KeyKind::uniform, ElementType::float64, 5000, 1);
     const SortResult result =
         run_sort(on(machine), automatic_sort(), {keys, 0, true, {.iterations = 3}});

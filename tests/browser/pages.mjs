@@ -890,7 +890,7 @@ const cases = {
     names.forEach((name, i) => {
       const check = checks_.find((entry) => entry.algorithm === name), cost = check.cost_model, m = check.block_bytes;
       const time = (blocks) => cost.ts_us * check.startups + m * (cost.tw_us_per_byte * blocks + cost.tr_us_per_byte * check.rearranged_blocks);
-      expect(`${name}: shared links, formula and clock`, [...near("formula", shared[name], time(check.contended_blocks)), ...near("clock", sharedEnds[i], time(check.contended_blocks))]);
+      expect(`${name}: shared links, formula and clock`, [...near("formula", shared[name], time(check.link_blocks)), ...near("clock", sharedEnds[i], time(check.link_blocks))]);
       const row = list.find((entry) => entry.algorithm === name);
       if (row.model_time_us !== null) expect(`${name}: as list predicts`, near("time", shared[name], row.model_time_us));
     });
@@ -902,7 +902,7 @@ const cases = {
     }
     await page.click("[data-shared=true]");
     const crossing = await page.$$eval(".crossing", (circles) => circles.map((circle) => Number(circle.dataset.bytes)));
-    const line = (name) => { const check = checks_.find((entry) => entry.algorithm === name), cost = check.cost_model; return { fixed: cost.ts_us * check.startups, slope: cost.tw_us_per_byte * check.contended_blocks + cost.tr_us_per_byte * check.rearranged_blocks }; };
+    const line = (name) => { const check = checks_.find((entry) => entry.algorithm === name), cost = check.cost_model; return { fixed: cost.ts_us * check.startups, slope: cost.tw_us_per_byte * check.link_blocks + cost.tr_us_per_byte * check.rearranged_blocks }; };
     const a = line("suh-torus"), b = line("shift"), solved = (b.fixed - a.fixed) / (a.slope - b.slope);
     expect("the crossing is where the formulas are equal", crossing.length === 1 && Math.abs(crossing[0] - solved) < 0.01 * solved ? [] : [`${crossing}, not ${solved}`]);
     await page.$eval("[data-cost=bytes]", (slider) => { slider.value = 250; slider.dispatchEvent(new Event("input")); });

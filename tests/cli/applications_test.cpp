@@ -93,9 +93,9 @@ TEST_CASE(
   const std::string command =
       GENERATE("matvec --shape 20x31", "sort --count 500", "lookup --entries 50 --lookups 300");
   const std::string on = GENERATE("complete:1", "ring:7", "torus:4x4", "hypercube:3");
-  for (const std::string nodes_as : {"threads", "fibers --lockstep"}) {
+  for (const std::string executor : {"threads", "fibers --lockstep"}) {
     const TemporaryFile first(".npy"), second(".npy");
-    const std::string same = command + " --seed 7 --on " + on + " --nodes-as " + nodes_as;
+    const std::string same = command + " --seed 7 --on " + on + " --executor " + executor;
     const Output output = run_wormcube(same + " --quiet --iterations 2 --output " + first.path());
     INFO(output.out << output.err);
     CHECK(output.exit == 0);

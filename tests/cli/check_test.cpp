@@ -79,14 +79,14 @@ TEST_CASE("check gives every key that the design names") {
                           "options",
                           "arguments",
                           "combined_blocks",
-                          "contended_blocks",
+                          "link_blocks",
                           "working_blocks",
                           "arrivals",
                           "step_bytes",
                           "step_load",
                           "step_cost_bytes",
                           "time_lockstep",
-                          "made",
+                          "provenance",
                           "passed"}) {
     INFO(key);
     CHECK(result.contains(key));
@@ -96,9 +96,9 @@ TEST_CASE("check gives every key that the design names") {
   }
   for (const char* key : {"schema", "version", "command", "host", "cores", "date"}) {
     INFO(key);
-    CHECK(result["made"].contains(key));
+    CHECK(result["provenance"].contains(key));
   }
-  CHECK_THAT(result["made"]["command"].get<std::string>(),
+  CHECK_THAT(result["provenance"]["command"].get<std::string>(),
              Catch::EndsWith("check alltoall --on torus:4x4 --algorithm mesh --json -"));
 }
 

@@ -1,4 +1,4 @@
-// --nodes-as mpi in a program without MPI, and how it is recognised. With MPI: tests/mpi.
+// --executor mpi in a program without MPI, and how it is recognised. With MPI: tests/mpi.
 // SPDX-License-Identifier: Apache-2.0
 #include "wormcube/apps/cli/options/cluster.hpp"
 
@@ -20,26 +20,26 @@ using Catch::Matchers::Contains;
 
 TEST_CASE("nodes as mpi without an MPI says what is missing") {
   const Context context;
-  for (const char* nodes_as : {"mpi", "mpi+fibers"}) {
+  for (const char* executor : {"mpi", "mpi+fibers"}) {
     MachineFlags flags;
-    flags.nodes_as = nodes_as;
+    flags.executor = executor;
     CHECK_THROWS_WITH(require_cluster(context, flags, Topology::parse("ring:4")),
                       Contains("built without MPI") && Contains("libopenmpi-dev"));
   }
   CHECK_NOTHROW(require_cluster(context, MachineFlags{}, Topology::parse("ring:4")));
 }
 
-TEST_CASE("processes are started for --nodes-as mpi only") {
+TEST_CASE("processes are started for --executor mpi only") {
   const auto wants = [](auto... words) {
     const std::array argv{"wormcube", words...};
     return wants_cluster(static_cast<int>(argv.size()), argv.data());
   };
-  CHECK(wants("run", "--nodes-as", "mpi"));
-  CHECK(wants("run", "--nodes-as", "mpi+fibers", "--quiet"));
-  CHECK(wants("run", "--nodes-as=mpi+fibers"));
-  CHECK_FALSE(wants("run", "--nodes-as", "fibers"));
+  CHECK(wants("run", "--executor", "mpi"));
+  CHECK(wants("run", "--executor", "mpi+fibers", "--quiet"));
+  CHECK(wants("run", "--executor=mpi+fibers"));
+  CHECK_FALSE(wants("run", "--executor", "fibers"));
   CHECK_FALSE(wants("run", "--algorithm", "mpi"));
-  CHECK_FALSE(wants("run", "--nodes-as"));
+  CHECK_FALSE(wants("run", "--executor"));
 }
 
 TEST_CASE("a process alone is the first, and holds all nodes") {
@@ -76,7 +76,7 @@ struct StoppedAtItsEnd : Cluster {
 TEST_CASE("a signal after the last word changes neither the exit code nor what was said") {
   const End end = end_of([] {
     const std::array argv{"wormcube",   "run", "alltoall", "--on", "ring:2",
-                          "--nodes-as", "mpi", "--bites",  "4"};
+                          "--executor", "mpi", "--bites",  "4"};
     Parts parts;
     parts.start_cluster = []() -> std::unique_ptr<Cluster> {
       return std::make_unique<StoppedAtItsEnd>();

@@ -144,13 +144,13 @@ TEST_CASE("control characters of names do not reach a picture, a page or a sched
   }
   for (const std::string bad : {"a\nb", "a\x01", "a\xff", "a\xed\xa0\x80"}) {
     const TemporaryFile graph("-" + bad + ".txt", "0 1\n1 2\n");
-    is_refused("show alltoall --on 'graph:" + graph.path() + "' --schedule -",
+    is_refused("show alltoall --on 'graph:" + graph.path() + "' --write-schedule -",
                "has a control character, or a byte that is not UTF-8");
   }
   const TemporaryFile graph("-\xc3\xa4 \xe2\x82\xac.txt", "0 1\n1 2\n"), schedule(".txt");
-  CHECK(
-      run_wormcube("show alltoall --on 'graph:" + graph.path() + "' --schedule " + schedule.path())
-          .exit == 0);
+  CHECK(run_wormcube("show alltoall --on 'graph:" + graph.path() + "' --write-schedule " +
+                     schedule.path())
+            .exit == 0);
   CHECK(run_wormcube("check --schedule " + schedule.path()).exit == 0);
 }
 

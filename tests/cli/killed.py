@@ -20,8 +20,8 @@ import time
 
 NETWORKS = "torus:4x4,mesh:4x4,hypercube:4,ring:6,ring:4*line:3"
 SWEEPS = {  # their rows, and how many words of a row of the table name it
-    "run": f"run alltoall --on {NETWORKS} --algorithm all --bytes 64,1K --iterations 2 --nodes-as fibers",
-    "run on threads": f"run alltoall --on {NETWORKS} --algorithm all --bytes 64,1K --iterations 2 --nodes-as threads",
+    "run": f"run alltoall --on {NETWORKS} --algorithm all --bytes 64,1K --iterations 2 --executor fibers",
+    "run on threads": f"run alltoall --on {NETWORKS} --algorithm all --bytes 64,1K --iterations 2 --executor threads",
     "check": f"check alltoall --on {NETWORKS},torus:8x8,torus:12x12,hypercube:7 --algorithm all",
 }
 OBJECTS = {  # those that give one object

@@ -69,7 +69,7 @@ TEST_CASE("what is said names who started it, the library, and the way out") {
                  Contains("built with Open MPI v4.1.4") && Contains("mpirun.openmpi"));
   CHECK_THAT(wrongly_started(by_mpich, true, ""), Contains("built without MPI"));
   CHECK_THAT(wrongly_started(by_mpich, false, "Open MPI v4.1.4"),
-             Contains("without --nodes-as mpi") && Contains("mpi+fibers"));
+             Contains("without --executor mpi") && Contains("mpi+fibers"));
   CHECK_THAT(wrongly_started({"Slurm's srun", "SLURM_STEP_NUM_TASKS", 4, 0}, true, "MPICH 4.0.2"),
              Contains("srun --mpi=list"));
 }

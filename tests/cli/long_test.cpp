@@ -64,7 +64,7 @@ TEST_CASE("best, list and auto name the same algorithm", "[cli]") {
 }
 
 TEST_CASE("list and best by replay replay a one-port algorithm with one port alike", "[cli]") {
-  const std::string call = " alltoall --on ghc:3x4 --bytes 64 --by replay --json -";
+  const std::string call = " alltoall --on ghc:3x4 --bytes 64 --cost replay --json -";
   const auto list = run_wormcube("list" + call).json();
   const auto best = run_wormcube("best --ports one" + call).json();
   std::size_t compared = 0;
@@ -86,8 +86,8 @@ TEST_CASE("no cost model makes a command run without an end", "[cli]") {
   const std::string arguments =
       GENERATE("list broadcast --on hypercube:3 --ts 0 --bytes 64",
                "replay broadcast --on ring:3 --algorithm circulant --bytes 1 --ts 0",
-               "run broadcast --on ring:3 --bytes 64 --ts 0 --auto-by replay --iterations 1",
-               "best broadcast --on hypercube:3 --bytes 65536 --ports one --by replay --ts 0 "
+               "run broadcast --on ring:3 --bytes 64 --ts 0 --cost replay --iterations 1",
+               "best broadcast --on hypercube:3 --bytes 65536 --ports one --cost replay --ts 0 "
                "--tw 0.003 --tr 0.001 --tc 0.001",
                "best broadcast --on hypercube:3 --bytes 1M --ts 0 --tw 0");
   CAPTURE(arguments);
@@ -96,7 +96,7 @@ TEST_CASE("no cost model makes a command run without an end", "[cli]") {
 
 TEST_CASE("every long command ends at its time limit", "[cli]") {
   const std::string arguments = GENERATE(
-      "best --on hypercube:14", "best alltoall --on torus:64x64 --by replay",
+      "best --on hypercube:14", "best alltoall --on torus:64x64 --cost replay",
       "list --on hypercube:14", "draw alltoall --on torus:64x64 --html /dev/null",
       "draw alltoall --on torus:32x32~0-1 --html /dev/null", "reproduce kim --on torus:64x64",
       "reproduce dimakopoulos --on torus:16x16", "reproduce wang-tseng",
@@ -123,7 +123,7 @@ TEST_CASE("what would take too long or too much memory is refused with the figur
       std::tuple("reproduce kim --on torus:512x512", "steps, about a million a second"),
       std::tuple("reproduce suh --on mesh:512x512", "steps, about a million a second"),
       std::tuple("reproduce dimakopoulos --on torus:64x64", "steps, about a million a second"),
-      std::tuple("best alltoall --on torus:64x64 --by replay", "up to 100000000 are replayed"),
+      std::tuple("best alltoall --on torus:64x64 --cost replay", "up to 100000000 are replayed"),
       std::tuple("run alltoall --on hypercube:20", "1048576 nodes as threads"));
   CAPTURE(arguments);
   const Output output = run_wormcube(arguments);

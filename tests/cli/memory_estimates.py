@@ -5,7 +5,7 @@
 usage: memory_estimates.py PROGRAM [WORD..]     only the commands that contain a WORD
 
 Each command is made to need well over 50 MiB, so that the program itself (some 10 MiB) does not decide.
-The estimate is `made.memory_estimate_bytes` of the JSON; the measurement the resident set's maximum that
+The estimate is `provenance.memory_estimate_bytes` of the JSON; the measurement the resident set's maximum that
 wait4 tells of the finished process. What needs more threads than the system gives is left out, and said.
 """
 import os
@@ -68,10 +68,10 @@ def commands(folder):
         operation, network = what.split(" ")
         for algorithm in algorithms.split():
             yield f"run {operation} --on {network} --algorithm {algorithm} --bytes {size} --iterations 1 --warmup 0"
-    many = "run alltoall --on torus:16x16 --algorithm mesh --bytes 256 --iterations 1 --warmup 0 --nodes-as"
+    many = "run alltoall --on torus:16x16 --algorithm mesh --bytes 256 --iterations 1 --warmup 0 --executor"
     yield f"{many} threads"
     yield f"{many} fibers"
-    yield "run barrier --on torus:64x64 --iterations 1 --warmup 0 --nodes-as fibers"
+    yield "run barrier --on torus:64x64 --iterations 1 --warmup 0 --executor fibers"
     yield "check alltoall --on torus:32x32 --algorithm shift"
     yield "check alltoall --on torus:24x24 --algorithm suh-torus"
     yield "check alltoall --on torus:16x16 --algorithm kim-recursive"
@@ -82,13 +82,13 @@ def commands(folder):
     yield "check barrier --on torus:96x96 --prove-up-to 10000"
     yield "check scan --on ring:4096 --algorithm ring"
     # Queues that all flits of the run fill: 64 links, 4 MiB each.
-    yield ("run alltoall --on torus:4x4 --algorithm shift --bytes 1K --iterations 4000 --warmup 0 --verify off "
-           "--capacity 524288 --nodes-as fibers")
+    yield ("run alltoall --on torus:4x4 --algorithm shift --bytes 1K --iterations 4000 --warmup 0 --no-verify "
+           "--capacity 524288 --executor fibers")
     yield "show alltoall --on torus:12x12 --algorithm shift"
     yield "fft --shape 1048576 --on torus:4x4"
     yield "fft --shape 524287 --on torus:4x4"
     yield "fft --shape 1024x1024 --on torus:4x4 --algorithm kim-recursive"
-    yield "fft --shape 1048576 --on ring:4 --verify off"
+    yield "fft --shape 1048576 --on ring:4 --no-verify"
     yield f"fft --input {folder}/float32.npy --on ring:4"
     yield f"fft --input {folder}/int8.npy --on ring:4"
     yield f"fft --input {folder}/series.csv --on ring:4"

@@ -11,10 +11,10 @@
 using Catch::Matchers::Contains;
 using wormcube::test::run_wormcube;
 
-TEST_CASE("list --by replay gives replay's times, sorts by them and marks the least",
+TEST_CASE("list --cost replay gives replay's times, sorts by them and marks the least",
           "[cli][replay]") {
   const auto rows =
-      run_wormcube("list alltoall --on ring:6 --by replay --machine t3d --bytes 256 --json -")
+      run_wormcube("list alltoall --on ring:6 --cost replay --machine t3d --bytes 256 --json -")
           .json();
   const auto replayed =
       run_wormcube(
@@ -35,14 +35,14 @@ TEST_CASE("list --by replay gives replay's times, sorts by them and marks the le
   }
   // What `auto` takes may have options that no row has; here the least has none.
   const auto taken = run_wormcube(
-                         "replay alltoall --on ring:6 --machine t3d --bytes 256 --auto-by replay "
+                         "replay alltoall --on ring:6 --machine t3d --bytes 256 --cost replay "
                          "--messages off --json -")
                          .json();
   CHECK(taken["algorithm"] == chosen);
   CHECK(taken["time_ps"] <= least);
   // The table is in this order.
   const auto table =
-      run_wormcube("list alltoall --on ring:6 --by replay --machine t3d --bytes 256 --quiet");
+      run_wormcube("list alltoall --on ring:6 --cost replay --machine t3d --bytes 256 --quiet");
   CHECK_THAT(table.out, Contains("replayed"));
   CHECK_THAT(run_wormcube("list alltoall --on ring:6 --quiet").out, !Contains("replayed"));
 }
@@ -59,14 +59,13 @@ TEST_CASE("auto by replay is another choice where formulas leave contention's ch
 
 TEST_CASE("check and run choose by replay, and take a machine's constants", "[cli][replay]") {
   const auto replayed =
-      run_wormcube(
-          "replay alltoall --on mesh:3x3 --auto-by replay --bytes 64 --messages off --json -")
+      run_wormcube("replay alltoall --on mesh:3x3 --cost replay --bytes 64 --messages off --json -")
           .json();
   const auto checked =
-      run_wormcube("check alltoall --on mesh:3x3 --auto-by replay --bytes 64 --json -").json();
+      run_wormcube("check alltoall --on mesh:3x3 --cost replay --bytes 64 --json -").json();
   CHECK(checked["algorithm"] == replayed["algorithm"]);
   const auto ran = run_wormcube(
-                       "run alltoall --on mesh:3x3 --auto-by replay --bytes 64 --iterations 1 "
+                       "run alltoall --on mesh:3x3 --cost replay --bytes 64 --iterations 1 "
                        "--machine paragon --json -")
                        .json();
   CHECK(ran["cost_model"]["ts_us"] == 70);
@@ -74,10 +73,10 @@ TEST_CASE("check and run choose by replay, and take a machine's constants", "[cl
       run_wormcube("run alltoall --on mesh:3x3 --ts 3 --iterations 1 --machine paragon --json -")
           .json();
   CHECK(own["cost_model"]["ts_us"] == 3);
-  const auto mistake = run_wormcube("list alltoall --by replay");
+  const auto mistake = run_wormcube("list alltoall --cost replay");
   CHECK(mistake.exit == 2);
   CHECK_THAT(mistake.err, Contains("no effect without a network"));
-  CHECK_THAT(run_wormcube("list alltoall --on ring:4 --by replay --tw 0.0000001").err,
+  CHECK_THAT(run_wormcube("list alltoall --on ring:4 --cost replay --tw 0.0000001").err,
              Contains("not a whole number of picoseconds"));
 }
 
@@ -119,17 +118,17 @@ TEST_CASE("an application's exchange is the one that the modelled machine ends f
           "[cli][replay]") {
   const std::string call = "--on mesh:4x4 --machine paragon ";
   const auto ran =
-      run_wormcube("transpose " + call + "--shape 256x256 --auto-by replay --json -").json();
+      run_wormcube("transpose " + call + "--shape 256x256 --cost replay --json -").json();
   const std::string bytes = ran["block_bytes"].dump();
   long least = std::numeric_limits<long>::max();
   std::string first;
   for (const auto& row :
-       run_wormcube("list alltoall " + call + "--by replay --bytes " + bytes + " --json -")
+       run_wormcube("list alltoall " + call + "--cost replay --bytes " + bytes + " --json -")
            .json()) {
     if (row["admitted"] && row["chosen_by_auto"]) first = row["algorithm"];
   }
-  const auto replayed = run_wormcube("replay alltoall " + call + "--auto-by replay --bytes " +
-                                     bytes + " --messages off --json -")
+  const auto replayed = run_wormcube("replay alltoall " + call + "--cost replay --bytes " + bytes +
+                                     " --messages off --json -")
                             .json();
   const std::string algorithm = ran["algorithm"];
   CHECK(algorithm.substr(0, algorithm.find(':')) == first);
@@ -141,7 +140,7 @@ TEST_CASE("an application's exchange is the one that the modelled machine ends f
                        " --messages off --json -")
               .json()["time_ps"] >= least);
   }
-  const auto told = run_wormcube("transpose " + call + "--shape 64x64 --auto-by replay");
+  const auto told = run_wormcube("transpose " + call + "--shape 64x64 --cost replay");
   CHECK_THAT(told.out, Contains("(auto: first by replay)") && Contains("replayed on"));
   CHECK_THAT(run_wormcube("transpose " + call + "--shape 64x64").out,
              Contains("(auto: cheapest by formula)") && !Contains("replayed on"));
@@ -151,12 +150,12 @@ TEST_CASE("best by replay, or by times measured, has those that are least by the
           "[cli][replay]") {
   const auto in_order = [](const std::string& by, const std::string& key) {
     const auto contests =
-        run_wormcube("best alltoall --on mesh:3x3 --bytes 64,4K --ports one --by " + by +
+        run_wormcube("best alltoall --on mesh:3x3 --bytes 64,4K --ports one --cost " + by +
                      (by == "measured" ? " --iterations 1" : "") + " --json -")
             .json();
     REQUIRE(contests.size() == 2);
     for (const auto& contest : contests) {
-      CHECK(contest["by"] == by);
+      CHECK(contest["cost"] == by);
       double last = 0;
       for (const auto& each : contest["ranking"]) {
         if (each[key].is_null()) continue;
@@ -175,7 +174,8 @@ TEST_CASE("best by replay, or by times measured, has those that are least by the
 
 TEST_CASE("work is what all nodes do, and auto by work takes the least", "[cli]") {
   // Two messages a node to its neighbours on the line, 100 bytes each; then the same by hand.
-  const auto rows = run_wormcube("list alltoall --on ring:3 --by work --bytes 100 --json -").json();
+  const auto rows =
+      run_wormcube("list alltoall --on ring:3 --cost work --bytes 100 --json -").json();
   std::map<std::string, long> work;
   for (const auto& row : rows) {
     if (row["admitted"]) work[row["algorithm"]] = row["work_bytes"];
@@ -183,7 +183,8 @@ TEST_CASE("work is what all nodes do, and auto by work takes the least", "[cli]"
   CHECK(work.at("shift") == 3 * 2 * (100 + 8192 + 128 + 512 + 2 * 192));
   // Of a reduction each byte that is combined counts three times: two nodes send a vector, one
   // adds.
-  const auto reduced = run_wormcube("list reduce --on line:2 --by work --bytes 80 --json -").json();
+  const auto reduced =
+      run_wormcube("list reduce --on line:2 --cost work --bytes 80 --json -").json();
   for (const auto& row : reduced) {
     if (row["algorithm"] == "halving")
       CHECK(row["work_bytes"] == 80 + 8192 + 128 + 2 * (512 + 192) + 3 * 80);
@@ -191,14 +192,13 @@ TEST_CASE("work is what all nodes do, and auto by work takes the least", "[cli]"
   // Where messages are short few of them win, where they are long few bytes.
   const auto taken = [](const std::string& bytes) {
     const auto ran =
-        run_wormcube("check alltoall --on torus:8x8 --auto-by work --json - --bytes " + bytes)
-            .json();
+        run_wormcube("check alltoall --on torus:8x8 --cost work --json - --bytes " + bytes).json();
     return ran["messages"].get<int>();
   };
   CHECK(taken("64") < 64 * 8);
   CHECK(taken("64K") >= 64 * 63);
   const auto best =
-      run_wormcube("best alltoall --on torus:4x4 --ports one --by work --bytes 64,1M --json -")
+      run_wormcube("best alltoall --on torus:4x4 --ports one --cost work --bytes 64,1M --json -")
           .json();
   for (const auto& cell : best) {
     const auto& ranking = cell["ranking"];
@@ -207,7 +207,7 @@ TEST_CASE("work is what all nodes do, and auto by work takes the least", "[cli]"
       CHECK(ranking[i - 1]["work_bytes"] <= ranking[i]["work_bytes"]);
     }
   }
-  const std::string exchange = run_wormcube("transpose --on ring:3 --shape 6x6 --auto-by work").out;
+  const std::string exchange = run_wormcube("transpose --on ring:3 --shape 6x6 --cost work").out;
   CHECK_THAT(exchange, Contains("auto: least work"));
   CHECK_THAT(exchange, Contains("chosen by"));
 }

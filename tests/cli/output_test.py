@@ -40,21 +40,21 @@ def has_terminals():
 
 # What is run, by the schema of its JSON. Short ones: all of them together take some seconds.
 COMMANDS = {
-    "list": ["list", "list alltoall", "list alltoall --on torus:8x8,torus:6x6 --bytes 4K", "list reduce --on tree:4", "list --on ring:4,mesh:2x3 --by replay --bytes 64",
-             "list alltoall --on hypercube:3 --by replay --machine t3e"],
-    "best": ["best alltoall --on torus:4x4 --bytes 64,4K", "best alltoall --on ring:4,torus:3x4~0-1~11 --by replay --bytes 64,4K",
-             "best scan --on ring:3 --by measured --iterations 1 --bytes 64 --nodes-as fibers", "best --on petersen,ring:1 --bytes 1K --ports one"],
+    "list": ["list", "list alltoall", "list alltoall --on torus:8x8,torus:6x6 --bytes 4K", "list reduce --on tree:4", "list --on ring:4,mesh:2x3 --cost replay --bytes 64",
+             "list alltoall --on hypercube:3 --cost replay --machine t3e"],
+    "best": ["best alltoall --on torus:4x4 --bytes 64,4K", "best alltoall --on ring:4,torus:3x4~0-1~11 --cost replay --bytes 64,4K",
+             "best scan --on ring:3 --cost measured --iterations 1 --bytes 64 --executor fibers", "best --on petersen,ring:1 --bytes 1K --ports one"],
     "run": [
         "run alltoall --on torus:4x4 --iterations 3",
         "run alltoall --on torus:4x4,ring:5,tree:4 --algorithm suh-torus,shift,ring --bytes 8..32 --iterations 1",
-        "run alltoall --on torus:4x4 --algorithm all --iterations 2 --nodes-as fibers --lockstep",
-        "run alltoall --on ring:4 --algorithm ring --verify off --ts 0 --tw 0",
+        "run alltoall --on torus:4x4 --algorithm all --iterations 2 --executor fibers --lockstep",
+        "run alltoall --on ring:4 --algorithm ring --no-verify --ts 0 --tw 0",
         "run alltoallv --on mesh:2x3 --seed 7 --iterations 1",
         "run allreduce --on hypercube:2 --operator max --type int32 --algorithm all --iterations 1",
-        "run allgather --on ring:4 --in-place on --algorithm all --iterations 1",
+        "run allgather --on ring:4 --in-place --algorithm all --iterations 1",
         "run barrier --on petersen --iterations 1 --warmup 0",
         "run broadcast --on hypercube:2 --root 2 --algorithm pipelined:packets=4 --iterations 1",
-        "run shift --on ring:6 --by -2 --iterations 1", "run alltoall --on ring:6 --auto-by replay --iterations 1",
+        "run shift --on ring:6 --distance -2 --iterations 1", "run alltoall --on ring:6 --cost replay --iterations 1",
         "run k_broadcast --on hypercube:3 --sources 0,3,5 --algorithm all --iterations 1",
         "run alltoall --on torus:4x4 --algorithm mesh --bytes 64K --iterations 1000000 --time-limit 0.05",
     ],
@@ -79,37 +79,37 @@ COMMANDS = {
         "replay alltoall --on torus:4x4 --algorithm shift --bytes 8 --critical-path",
         "replay alltoall --on ring:4,mesh:2x3 --algorithm all --bytes 16,4K --messages off --explain shift",
         "replay broadcast --on hypercube:3 --lockstep --unit ps --ts 10 --tw 1 --tr 0 --tc 0 --slots 1",
-        "replay alltoall --on torus:4x4 --machine t3e --auto-by replay", "replay alltoall --on ring:3 --store-and-forward each",
+        "replay alltoall --on torus:4x4 --machine t3e --cost replay", "replay alltoall --on ring:3 --store-and-forward each",
         "replay alltoallv --on ring:4", "replay barrier --on petersen",
     ],
-    "tune": ["tune alltoall reduce --on ring:4 --bytes 8,64 --iterations 1 --nodes-as fibers"],
+    "tune": ["tune alltoall reduce --on ring:4 --bytes 8,64 --iterations 1 --executor fibers"],
     "machines": ["machines", "machines t3e", "machines bluegene-l"],
     "topology": [
         "topology torus:6x6", "topology torus:4x4 --route 0,5", "topology torus:4x4 --node 3", "topology tree:8 --node 0",
         "topology ring:4 --virtual-channels 1", "topology mesh:3x5", "topology complete:5 --node 1", "topology star-graph:5",
     ],
     "fft": [
-        "fft --on torus:4x4", "fft --on ring:4 --shape 256 --machine paragon --flops 0.05", "fft --on ring:3 --shape 12x5 --iterations 3 --warmup 1", "fft --on line:2 --shape 17 --verify off --inverse",
-        "fft --on ring:4 --shape 64 --generate tones --algorithm alltoallv:shift --nodes-as fibers",
+        "fft --on torus:4x4", "fft --on ring:4 --shape 256 --machine paragon --flops 0.05", "fft --on ring:3 --shape 12x5 --iterations 3 --warmup 1", "fft --on line:2 --shape 17 --no-verify --inverse",
+        "fft --on ring:4 --shape 64 --generate tones --algorithm alltoallv:shift --executor fibers",
         "fft --on torus:4x4 --shape 65536 --iterations 1000000 --time-limit 0.05",
     ],
     "transpose": [
-        "transpose --on torus:4x4 --shape 30x40", "transpose --on ring:3 --shape 9x5 --machine bluegene-l --lockstep", "transpose --on ring:3 --shape 7x5 --type int32 --verify off --iterations 4",
+        "transpose --on torus:4x4 --shape 30x40", "transpose --on ring:3 --shape 9x5 --machine bluegene-l --lockstep", "transpose --on ring:3 --shape 7x5 --type int32 --no-verify --iterations 4",
     ],
     "matvec": [
-        "matvec --on torus:4x4 --shape 100x70", "matvec --on mesh:2x3 --shape 10x7 --machine t3d --flops 0.15 --memory-rate 1", "matvec --on ring:3 --shape 7x5 --verify off --iterations 3 --warmup 1",
-        "matvec --on mesh:2x3 --shape 20x30 --vectors-on diagonal --nodes-as fibers",
+        "matvec --on torus:4x4 --shape 100x70", "matvec --on mesh:2x3 --shape 10x7 --machine t3d --flops 0.15 --memory-rate 1", "matvec --on ring:3 --shape 7x5 --no-verify --iterations 3 --warmup 1",
+        "matvec --on mesh:2x3 --shape 20x30 --vectors-on diagonal --executor fibers",
         "matvec --on hypercube:2 --shape 9x8 --algorithm broadcast=binomial,reduce=halving", "matvec --on ring:1 --shape 3x2",
     ],
     "sort": [
-        "sort --on torus:4x4 --count 1000", "sort --on ring:3 --count 50 --machine t3d --memory-rate 0.3", "sort --on ring:3 --count 50 --type int32 --verify off --iterations 3",
-        "sort --on mesh:2x3 --count 500 --generate equal --rebalance --nodes-as fibers", "sort --on line:4 --count 0",
+        "sort --on torus:4x4 --count 1000", "sort --on ring:3 --count 50 --machine t3d --memory-rate 0.3", "sort --on ring:3 --count 50 --type int32 --no-verify --iterations 3",
+        "sort --on mesh:2x3 --count 500 --generate equal --rebalance --executor fibers", "sort --on line:4 --count 0",
         "sort --on ring:4 --count 99 --samples 2 --algorithm alltoall=shift,alltoallv=shift",
         "sort --on torus:4x4 --count 100000 --iterations 1000000 --time-limit 0.05",
     ],
     "lookup": [
-        "lookup --on torus:4x4 --entries 300 --lookups 1000", "lookup --on ring:3 --machine t3e --entries 20 --lookups 9", "lookup --on ring:3 --entries 20 --lookups 50 --verify off --iterations 3",
-        "lookup --on mesh:2x3 --entries 90 --lookups 200 --distribution block --absent 0.5 --nodes-as fibers",
+        "lookup --on torus:4x4 --entries 300 --lookups 1000", "lookup --on ring:3 --machine t3e --entries 20 --lookups 9", "lookup --on ring:3 --entries 20 --lookups 50 --no-verify --iterations 3",
+        "lookup --on mesh:2x3 --entries 90 --lookups 200 --distribution block --absent 0.5 --executor fibers",
         "lookup --on ring:4 --entries 0 --lookups 9 --algorithm shift",
     ],
     "reproduce": [
@@ -125,7 +125,7 @@ ENDS.update({arguments: 4 for _, arguments in ALL if "--time-limit" in arguments
 # Of wrong results, of runs under mpirun, of algorithms that fail (failing_test.cpp), of machines in files (machines_test.cpp).
 RARE = {"first_wrong", "processes", "mpi_library", "failures", "rearrange_ps_per_kib", "combine_ps_per_kib"}
 # Of schedules in files: tests/cli/survival_test.cpp.
-RARE |= {"message_blocks", "block", "part", "problems", "transmission_bytes", "schedule", "total_bytes", "status", "unmatched", "contended_bytes", "rearranged_bytes", "byte_hops", "combined_bytes", "contention"}
+RARE |= {"message_blocks", "block", "part", "problems", "transmission_bytes", "schedule", "total_bytes", "status", "unmatched", "link_bytes", "rearranged_bytes", "byte_hops", "combined_bytes", "contention"}
 
 
 def run(arguments, *more):
@@ -217,7 +217,7 @@ class Schemas(unittest.TestCase):
                     self.assertEqual(mistakes(schema, document), [])
                     results = document if isinstance(document, list) else [document]
                     for result in results:
-                        self.check_made(arguments.split()[0], result["made"], arguments)
+                        self.check_made(arguments.split()[0], result["provenance"], arguments)
                     seen |= {key for _, inner in objects(document) for key in inner}
             self.assertEqual(own_names(command) - seen - RARE, set(), f"{command}: documented, but never there")
 
@@ -235,8 +235,8 @@ class Schemas(unittest.TestCase):
             self.assertEqual(",".join(kept) if isinstance(kept, list) else kept, value, name)
 
     def test_workers_are_those_that_run(self):
-        for command, workers in (("run alltoall --on ring:1 --nodes-as fibers --iterations 1", 1), ("run alltoall --on ring:4 --nodes-as fibers --workers 3 --iterations 1", 3),
-                                 ("transpose --on ring:1 --shape 4x4 --nodes-as fibers", 1), ("transpose --on ring:2 --shape 4x4", None)):
+        for command, workers in (("run alltoall --on ring:1 --executor fibers --iterations 1", 1), ("run alltoall --on ring:4 --executor fibers --workers 3 --iterations 1", 3),
+                                 ("transpose --on ring:1 --shape 4x4 --executor fibers", 1), ("transpose --on ring:2 --shape 4x4", None)):
             document = json.loads(run(command, "--json", "-").stdout)
             self.assertEqual((document[0] if isinstance(document, list) else document)["workers"], workers, command)
 

@@ -43,12 +43,12 @@ TEST_CASE("every operation runs on threads and on fibers") {
   const std::string as = GENERATE("threads", "fibers");
   const auto output = run_wormcube("run " + operation + " --on " +
                                    (operation == "allgather" ? "ring:6" : "torus:4x3") +
-                                   " --algorithm all --iterations 2 --nodes-as " + as +
+                                   " --algorithm all --iterations 2 --executor " + as +
                                    " --json -" + (operation == "barrier" ? "" : " --bytes 100"));
   INFO(output.out << output.err);
   CHECK(output.exit == 0);
   for (const auto& result : output.json()) {
-    CHECK(result["nodes_as"] == as);
+    CHECK(result["executor"] == as);
     if (operation == "barrier") {
       CHECK(result["algbw_gb_per_s"].is_null());
     } else {
@@ -69,7 +69,7 @@ TEST_CASE("a sweep over sizes and networks gives a result for each") {
 
 TEST_CASE("what is not measured is null, with the reason") {
   const auto result =
-      run_wormcube("run alltoall --on ring:4 --algorithm ring --verify off --iterations 1 --json -")
+      run_wormcube("run alltoall --on ring:4 --algorithm ring --no-verify --iterations 1 --json -")
           .json();
   REQUIRE(result.is_object());
   CHECK(result["wrong"].is_null());

@@ -52,7 +52,7 @@ def reproduce(program, file, command, rows, stop):
         if document is not None and document[rows]:
             require(document["passed"] is None, f"{command}: a verdict without an end")
             require(document["passed_reason"].startswith("stopped before the end"), f"{command}: no reason")
-            require(code == CODES[stop] and "made" in document, f"{command}: exit code {code}")
+            require(code == CODES[stop] and "provenance" in document, f"{command}: exit code {code}")
             return len(document[rows])
         delay *= 2
     raise SystemExit(f"stopped.py: {command}: no row was kept")

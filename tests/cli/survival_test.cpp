@@ -61,7 +61,7 @@ TEST_CASE("numbers beyond 64 bits are refused, not clamped") {
                                 "check barrier --on ring:2 --prove-messages 99999999999999999999",
                                 "check barrier --on ring:2 --record-pieces 99999999999999999999",
                                 "sort --on ring:2 --samples 99999999999999999999",
-                                "run shift --on ring:2 --by -99999999999999999999"}) {
+                                "run shift --on ring:2 --distance -99999999999999999999"}) {
     const Output output = run_wormcube(arguments);
     CAPTURE(arguments);
     CHECK(output.exit == 2);
@@ -143,13 +143,14 @@ TEST_CASE("a block is followed from node to node") {
 
 TEST_CASE("a schedule's text is checked and shown again") {
   const TemporaryFile file(".txt"), again(".txt"), wrong(".txt");
-  CHECK(run_wormcube("show alltoall --on torus:4x4 --algorithm suh-torus --schedule " + file.path())
+  CHECK(run_wormcube("show alltoall --on torus:4x4 --algorithm suh-torus --write-schedule " +
+                     file.path())
             .exit == 0);
   const auto checked = run_wormcube("check --schedule " + file.path() + " --json -").json();
   CHECK(checked["startups"] == 4);
   CHECK(checked["link_load_max"] == 1);
   CHECK(checked["passed"] == true);
-  CHECK(run_wormcube("show --schedule-in " + file.path() + " --schedule " + again.path()).exit ==
+  CHECK(run_wormcube("show --schedule " + file.path() + " --write-schedule " + again.path()).exit ==
         0);
   CHECK(read_text(again.path()) == read_text(file.path()));
   put(wrong.path(),

@@ -92,7 +92,7 @@ TEST_CASE("a figure is never cut, however narrow its column", "[cli][table]") {
 
 TEST_CASE("null has a reason, a figure has none", "[cli][table]") {
   Json json;
-  put(json, "wrong", nullptr, "--verify off");
-  put(json, "passed", true, "--verify off");
-  CHECK(json == Json{{"wrong", nullptr}, {"wrong_reason", "--verify off"}, {"passed", true}});
+  put(json, "wrong", nullptr, "--no-verify");
+  put(json, "passed", true, "--no-verify");
+  CHECK(json == Json{{"wrong", nullptr}, {"wrong_reason", "--no-verify"}, {"passed", true}});
 }

@@ -33,15 +33,15 @@ TEST_CASE("a usage error ends with exit code 2 and one line that names the mista
       Mistake{"run alltoall --on ring:4 --bytes -1", "-1"},
       Mistake{"run alltoall --on ring:4 --iterations 0", "--iterations"},
       Mistake{"run alltoall --on ring:4 --capacity 0", "--capacity"},
-      Mistake{"run alltoall --on ring:4 --nodes-as goblins", "goblins"},
-      Mistake{"run alltoall --on ring:4 --nodes-as fibers --workers 5",
+      Mistake{"run alltoall --on ring:4 --executor goblins", "goblins"},
+      Mistake{"run alltoall --on ring:4 --executor fibers --workers 5",
               "--workers 5: ring:4 has 4 nodes"},
       Mistake{"run alltoall --on ring:4 --workers 2", "each of 4 nodes is a thread"},
-      Mistake{"run alltoall --on ring:4 --nodes-as fibers --workers 1025", "1024"},
-      Mistake{"run alltoall --on ring:1000 --nodes-as fibers --workers 1000 --pin --iterations 1",
+      Mistake{"run alltoall --on ring:4 --executor fibers --workers 1025", "1024"},
+      Mistake{"run alltoall --on ring:1000 --executor fibers --workers 1000 --pin --iterations 1",
               "1000 workers cannot have a core each"},
-      Mistake{"transpose --shape 8x8 --on ring:4 --workers 3", "--nodes-as fibers"},
-      Mistake{"run alltoall --on ring:4 --verify maybe", "maybe"},
+      Mistake{"transpose --shape 8x8 --on ring:4 --workers 3", "--executor fibers"},
+      Mistake{"run alltoall --on ring:4 --no-verify=maybe", "maybe"},
       Mistake{"run alltoall --on ring:4 --virtual-channels 3", "--virtual-channels"},
       Mistake{"run alltoall --on ring:4 --json - --csv -", "--csv"},
       Mistake{"run alltoall --on ring:5 --virtual-channels 1 --algorithm shift", "cycle"},
@@ -51,7 +51,7 @@ TEST_CASE("a usage error ends with exit code 2 and one line that names the mista
       Mistake{"run alltoall --on ring:4 --unknown-option", "--unknown-option"},
       Mistake{"run alltoall --on ring:4 --root 1", "--root has no effect on alltoall"},
       Mistake{"check barrier --on ring:4 --operator sum", "--operator has no effect on barrier"},
-      Mistake{"check alltoall --on ring:4 --in-place on", "--in-place has no effect on alltoall"},
+      Mistake{"check alltoall --on ring:4 --in-place", "--in-place has no effect on alltoall"},
       Mistake{"check alltoall --on mesh:4x4 --algorithm suh-mesh:order=best",
               "need paper|parity|overlap"},
       Mistake{"check alltoall --on torus:8x8 --divisions 1", "--divisions"},
@@ -192,7 +192,7 @@ TEST_CASE("a table in Markdown leaves the other outputs whole, or is refused", "
                                            " - both want standard output"));
     }
   }
-  for (const char* option : {"--on ring:3", "--bytes 64", "--by work", "--machine paragon"}) {
+  for (const char* option : {"--on ring:3", "--bytes 64", "--cost work", "--machine paragon"}) {
     const auto output = run_wormcube(std::string("list scatter --markdown ") + option);
     CAPTURE(option);
     CHECK(output.exit == 2);
@@ -236,7 +236,7 @@ TEST_CASE("show lists the messages of a step, and writes what the other forms sa
   CHECK_THAT(run_wormcube(show + "--step 0 --dot -").out, StartsWith("digraph"));
   CHECK_THAT(run_wormcube(show + "--step 0 --svg -").out, StartsWith("<svg"));
   CHECK_THAT(run_wormcube("show broadcast --on tree:4 --step 0 --svg -").out, StartsWith("<svg"));
-  CHECK_THAT(run_wormcube(show + "--schedule -").out, StartsWith("wormcube schedule 1\n"));
+  CHECK_THAT(run_wormcube(show + "--write-schedule -").out, StartsWith("wormcube schedule 1\n"));
   for (const char* const wrong :
        {"--step 4", "--node 16", "--svg -", "--json - --csv -", "--algorithm all"}) {
     CAPTURE(wrong);

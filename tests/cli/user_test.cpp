@@ -126,18 +126,19 @@ TEST_CASE("a remark about more dimensions is not made of a network that has fewe
 
 TEST_CASE("what moves no data has no bandwidth") {
   const auto still =
-      run_wormcube("run shift --on torus:4x4 --by 16 --iterations 1 --json -").json();
+      run_wormcube("run shift --on torus:4x4 --distance 16 --iterations 1 --json -").json();
   CHECK(still["busbw_gb_per_s"].is_null());
-  const auto moved = run_wormcube("run shift --on torus:4x4 --by 1 --iterations 1 --json -").json();
+  const auto moved =
+      run_wormcube("run shift --on torus:4x4 --distance 1 --iterations 1 --json -").json();
   CHECK(moved["busbw_gb_per_s"].is_number());
 }
 
 TEST_CASE("nodes in processes need an MPI and an mpirun: told, not started") {
   for (const char* command : {"run alltoall", "fft", "transpose --shape 8x8", "matvec --shape 8x8",
                               "sort --count 100", "lookup --entries 10 --lookups 10"}) {
-    const auto output = run_wormcube(std::string(command) + " --on ring:4 --nodes-as mpi");
+    const auto output = run_wormcube(std::string(command) + " --on ring:4 --executor mpi");
     CHECK(output.exit == 2);
-    CHECK_THAT(output.err, StartsWith("wormcube: ") && Contains("--nodes-as mpi"));
+    CHECK_THAT(output.err, StartsWith("wormcube: ") && Contains("--executor mpi"));
   }
 }
 
@@ -218,7 +219,7 @@ TEST_CASE("list compares sizes, counts shared links, and says what auto takes an
     const auto& predicted = row["predicted"];
     CHECK(row["model_time_us"].get<double>() ==
           Approx(ts * predicted["startups"].get<double>() +
-                 tw * m * predicted["contended_blocks"].get<double>() +
+                 tw * m * predicted["link_blocks"].get<double>() +
                  tr * m * predicted["rearranged_blocks"].get<double>()));
   }
   CHECK(sizes == std::vector<int>{64, 1024, 2048});
@@ -294,9 +295,9 @@ TEST_CASE("memory that is not there after all is told in a sentence, with exit c
 TEST_CASE("queues that are too large are refused with figures, before anything runs") {
   if (sanitized) return;
   const Addresses limit(400);
-  for (const char* arguments : {"run alltoall --on torus:4x4 --nodes-as fibers --bytes 64",
-                                "run alltoall --on torus:4x4 --nodes-as fibers --bytes 100",
-                                "fft --on torus:4x4 --nodes-as fibers --shape 1024"}) {
+  for (const char* arguments : {"run alltoall --on torus:4x4 --executor fibers --bytes 64",
+                                "run alltoall --on torus:4x4 --executor fibers --bytes 100",
+                                "fft --on torus:4x4 --executor fibers --shape 1024"}) {
     const auto output = run_wormcube(std::string(arguments) + " --capacity 1048576");
     INFO(arguments << ": " << output.out << output.err);
     CHECK(output.exit == 2);
@@ -306,7 +307,7 @@ TEST_CASE("queues that are too large are refused with figures, before anything r
     CHECK(run_wormcube(std::string(arguments) + " --capacity 64").exit == 0);
   }
   // Messages that are too long to go in flits take no queues.
-  CHECK(run_wormcube("run alltoall --on torus:4x4 --nodes-as fibers --bytes 4K --capacity 1048576")
+  CHECK(run_wormcube("run alltoall --on torus:4x4 --executor fibers --bytes 4K --capacity 1048576")
             .exit == 0);
 }
 
@@ -378,7 +379,7 @@ TEST_CASE("every estimate is in the JSON, beside what was used") {
   const auto made =
       run_wormcube(
           "run alltoall --on torus:4x4 --algorithm suh-torus --bytes 64K --iterations 1 --json -")
-          .json()["made"];
+          .json()["provenance"];
   CHECK(made["memory_estimate_bytes"] > 2 * 16 * 16 * (64 << 10));
   CHECK(made["memory_peak_bytes"] > 2 * 16 * 16 * (64 << 10));
 }
@@ -460,15 +461,15 @@ TEST_CASE("what has no effect is refused") {
   CHECK_THAT(refusal("run alltoall --on ring:4 --seed abc"),
              Contains("'abc' is not a whole number"));
   CHECK_THAT(refusal("run alltoall --on ring:4 --ts inf"), Contains("inf is not finite"));
-  for (const char* const option : {"--workers 2", "--pin", "--nodes-as fibers", "--capacity 1",
+  for (const char* const option : {"--workers 2", "--pin", "--executor fibers", "--capacity 1",
                                    "--lockstep", "--iterations 3"}) {
     const std::string name = std::string(option).substr(0, std::string(option).find(' '));
     for (const char* const by : {"formula", "replay"}) {
-      CHECK_THAT(refusal(std::string("best alltoall --on ring:4 --by ") + by + " " + option),
-                 Contains(name + " has no effect with --by " + by));
+      CHECK_THAT(refusal(std::string("best alltoall --on ring:4 --cost ") + by + " " + option),
+                 Contains(name + " has no effect with --cost " + by));
     }
   }
-  CHECK(run_wormcube("best alltoall --on ring:4 --bytes 64 --by measured --nodes-as fibers "
+  CHECK(run_wormcube("best alltoall --on ring:4 --bytes 64 --cost measured --executor fibers "
                      "--workers 1 --iterations 1")
             .exit == 0);
   CHECK_THAT(refusal("fft --on ring:2 --output -"), Contains("take the name of a file"));

@@ -60,7 +60,7 @@ void check_schedule(const Collective& collective, const Topology& topology) {
   check_prediction("transmission", prediction.transmission_blocks, counts.transmission_blocks);
   check_prediction("rearranged", prediction.rearranged_blocks, counts.rearranged_blocks);
   check_prediction("combined", prediction.combined_blocks, counts.combined_blocks);
-  check_prediction("contended", prediction.contended_blocks, counts.contended_blocks);
+  check_prediction("with contention", prediction.link_blocks, counts.link_blocks);
   check_prediction("working blocks", prediction.working_blocks, counts.working_blocks);
   check_prediction("link load", prediction.link_load, counts.report.link_load_max);
   if (collective.algorithm->contention_free) CHECK(counts.report.link_load_max <= 1);
@@ -197,8 +197,8 @@ TEST_CASE("no prediction is below the lower bound", "[collectives]") {
                                          collective.algorithm->ports, collective.arguments);
     if (bound.startups && prediction.startups) CHECK(*prediction.startups >= *bound.startups);
     const auto time =
-        prediction.contended_blocks ? prediction.contended_blocks : prediction.transmission_blocks;
-    const bool links_known = collective.algorithm->contention_free || prediction.contended_blocks;
+        prediction.link_blocks ? prediction.link_blocks : prediction.transmission_blocks;
+    const bool links_known = collective.algorithm->contention_free || prediction.link_blocks;
     if (bound.transmission_blocks && time && links_known) {
       CHECK(*time >= *bound.transmission_blocks * (1 - 1e-12));
     }
@@ -231,12 +231,12 @@ TEST_CASE("contended blocks are what messages and routes add up to", "[collectiv
   cases::for_each(
       [](const Collective& collective, const Topology& topology) {
         const Prediction prediction = collective.predict(topology);
-        if (!prediction.contended_blocks) return;
+        if (!prediction.link_blocks) return;
         INFO(cases::title(collective, topology));
         const cases::Call call(collective, topology);
         const double blocks = contended_bytes(record(topology, call.dry())) /
                               static_cast<double>(call.contract.block_bytes);
-        CHECK(blocks == Approx(*prediction.contended_blocks).epsilon(1e-12));
+        CHECK(blocks == Approx(*prediction.link_blocks).epsilon(1e-12));
       },
       most_in_walk);
 }
@@ -290,7 +290,7 @@ TEST_CASE("model and count are one, for every operation and algorithm on every n
       const cases::Counts counted = cases::count(collective, topology);
       const double counted_us =
           model.startup_us * counted.startups +
-          static_cast<double>(m) * (model.transfer_us * counted.contended_blocks +
+          static_cast<double>(m) * (model.transfer_us * counted.link_blocks +
                                     model.rearrange_us * counted.rearranged_blocks +
                                     model.combine_us * counted.combined_blocks);
       CHECK(predicted_us(weighed.prediction, model, m) == Approx(counted_us).epsilon(1e-9));
@@ -318,12 +318,12 @@ TEST_CASE("auto counts contention that no formula knows, and does not trust what
   const Topology large = Topology::parse("ccc:7");
   const Weighed shift = weigh(Collective(find_algorithm(operations::alltoall, "shift")), large);
   CHECK(shift.contention == Contention::unknown);
-  CHECK_FALSE(shift.prediction.contended_blocks.has_value());
+  CHECK_FALSE(shift.prediction.link_blocks.has_value());
   CHECK(weigh(chosen(operations::alltoall, "ccc:7"), large).contention != Contention::unknown);
   // What claims that no link is shared is not counted.
   const Weighed claimed = weigh(cases::alltoall("suh-torus"), Topology::parse("torus:4x4"));
   CHECK(claimed.contention == Contention::none);
-  CHECK(claimed.prediction.contended_blocks == claimed.prediction.transmission_blocks);
+  CHECK(claimed.prediction.link_blocks == claimed.prediction.transmission_blocks);
 }
 
 TEST_CASE("every built-in algorithm has formulas", "[collectives]") {

@@ -58,13 +58,13 @@ TEST_CASE(
       for (const char* shape : {"line", "ring", "tree"}) {  // rows 2.6, 2.7; erratum E5
         const CheckResult poorer = checked(allgather, algorithm, sized(shape, 1 << d));
         const double contended = order == "ascending" ? (p * p - 1) / 3 : p / 2 * d;
-        CHECK(poorer.contended_blocks == contended);
-        CHECK(poorer.predicted.contended_blocks == contended);
+        CHECK(poorer.link_blocks == contended);
+        CHECK(poorer.predicted.link_blocks == contended);
       }
       if (d % 2 == 0 && d > 0) {  // row 2.8
         const std::string mesh =
             "mesh:" + std::to_string(1 << d / 2) + "x" + std::to_string(1 << d / 2);
-        CHECK(checked(allgather, algorithm, mesh).contended_blocks ==
+        CHECK(checked(allgather, algorithm, mesh).link_blocks ==
               (order == "ascending" ? (p - 1) * (s + 1) / 3 : (p + s) * d / 4));
       }
     }

@@ -34,9 +34,9 @@ TEST_CASE("exchanges of the hypercube, also unaltered on poorer networks",
     const std::string cube = sized("hypercube", d);
     CHECK(checked(alltoall, "hypercube-combine", cube).transmission_blocks == p / 2 * d);
     CHECK(checked(alltoall, "bruck", cube).transmission_blocks == p / 2 * d);
-    CHECK(checked(alltoall, "hypercube-pairwise", cube).contended_blocks == p - 1);
+    CHECK(checked(alltoall, "hypercube-pairwise", cube).link_blocks == p - 1);
     for (const char* shape : {"line", "tree"}) {
-      CHECK(checked(alltoall, "hypercube-pairwise", sized(shape, 1 << d)).contended_blocks ==
+      CHECK(checked(alltoall, "hypercube-pairwise", sized(shape, 1 << d)).link_blocks ==
             (p * p - 1) / 3);
     }
     if (d > 0 && d <= 6) {
@@ -48,8 +48,8 @@ TEST_CASE("exchanges of the hypercube, also unaltered on poorer networks",
   for (const Rank s : {2, 4, 8}) {  // rows 5.10, 5.11
     const double p = s * s;
     const std::string mesh = "mesh:" + std::to_string(s) + "x" + std::to_string(s);
-    CHECK(checked(alltoall, "hypercube-combine", mesh).contended_blocks == p * (s - 1));
-    CHECK(checked(alltoall, "hypercube-pairwise", mesh).contended_blocks == 3 * (p * s - 1) / 7);
+    CHECK(checked(alltoall, "hypercube-combine", mesh).link_blocks == p * (s - 1));
+    CHECK(checked(alltoall, "hypercube-pairwise", mesh).link_blocks == 3 * (p * s - 1) / 7);
   }
 }
 

@@ -19,17 +19,17 @@ ledger::Case broadcast(std::string algorithm, std::string network, Rank root = 0
 }
 
 /// Checked against its own formulas, and against the ledger's.
-void row(const ledger::Case& on, double startups, double contended_blocks, double load = 1) {
+void row(const ledger::Case& on, double startups, double link_blocks, double load = 1) {
   const CheckResult result = ledger::check(on);
   INFO(on.text());
   CHECK(static_cast<double>(result.report.startups) == startups);
-  CHECK(result.contended_blocks == Approx(contended_blocks));
+  CHECK(result.link_blocks == Approx(link_blocks));
   CHECK(result.report.link_load_max == static_cast<int>(load));
   CHECK(result.predicted.startups == startups);
   CHECK(result.predicted.link_load == load);
-  REQUIRE(result.predicted.contended_blocks);
-  CHECK(*result.predicted.contended_blocks == Approx(contended_blocks));
-  ledger::check_time(on, startups, contended_blocks);
+  REQUIRE(result.predicted.link_blocks);
+  CHECK(*result.predicted.link_blocks == Approx(link_blocks));
+  ledger::check_time(on, startups, link_blocks);
 }
 
 std::string on(std::string_view shape, int size) { return fmt::format("{}:{}", shape, size); }
@@ -162,7 +162,7 @@ TEST_CASE("the parts of a doubling all-gather share links on poorer networks, as
     for (const Rank root : {0, 3}) {
       const CheckResult result =
           ledger::check(broadcast("scatter-allgather:allgather=doubling", network, root), 32);
-      CHECK(result.predicted.contended_blocks);
+      CHECK(result.predicted.link_blocks);
       CHECK(result.delivered == true);
     }
   }
@@ -337,6 +337,6 @@ TEST_CASE("a broadcast that forgets a node, or claims free links, is caught", "[
   };
   const auto failures = check_mutant(boastful).failures;
   REQUIRE(failures.size() >= 2);
-  CHECK_THAT(failures[0], Contains("contended: counted 7, the formula says 3"));
+  CHECK_THAT(failures[0], Contains("with contention: counted 7, the formula says 3"));
   CHECK_THAT(failures[1], Contains("link load: counted 4, the formula says 1"));
 }

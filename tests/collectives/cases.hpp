@@ -303,7 +303,7 @@ inline Outcome outcome(const Collective& collective, const Topology& topology) {
 
 struct Counts {
   ScheduleReport report;
-  double startups, transmission_blocks, rearranged_blocks, combined_blocks, contended_blocks,
+  double startups, transmission_blocks, rearranged_blocks, combined_blocks, link_blocks,
       working_blocks;
 };
 

@@ -54,7 +54,7 @@ TEST_CASE("a check counts in blocks, and says what it was of", "[collectives]") 
   CHECK_FALSE(result.all_port);
   CHECK(result.report.startups == 1);
   CHECK(result.transmission_blocks == 2);
-  CHECK(result.contended_blocks == 4);
+  CHECK(result.link_blocks == 4);
   CHECK(result.rearranged_blocks == 2);
   CHECK(result.combined_blocks == 1);
   CHECK(result.total_blocks == 8);
@@ -87,7 +87,7 @@ TEST_CASE("each law that is broken and each formula that is wrong is told with i
                       .rearranged_blocks = 7,
                       .working_blocks = 7,
                       .link_load = 7,
-                      .contended_blocks = 7};
+                      .link_blocks = 7};
   };
   CHECK(check_on_ring(wrong).failures ==
         std::vector<std::string>{"a link carries 2 messages in one step; its source claims 1",
@@ -95,7 +95,7 @@ TEST_CASE("each law that is broken and each formula that is wrong is told with i
                                  "transmission: counted 2, the formula says 7",
                                  "rearrangement: counted 2, the formula says 7",
                                  "combined: counted 1, the formula says 0",
-                                 "contended: counted 4, the formula says 7",
+                                 "with contention: counted 4, the formula says 7",
                                  "working blocks: counted 5, the formula says 7",
                                  "link load: counted 2, the formula says 7",
                                  "step 0: link 0->1 carries 2 messages: 0 to 2, 3 to 1"});
@@ -185,7 +185,7 @@ TEST_CASE("any formula is one, but of what is combined only where that is not no
   CHECK(has_formulas({.rearranged_blocks = 0}));
   CHECK(has_formulas({.working_blocks = 0}));
   CHECK(has_formulas({.link_load = 0}));
-  CHECK(has_formulas({.contended_blocks = 0}));
+  CHECK(has_formulas({.link_blocks = 0}));
   CHECK(has_formulas({.combined_blocks = 0}, operations::allreduce, "ring"));
   CHECK_FALSE(has_formulas({.combined_blocks = 0}));
   CHECK_FALSE(has_formulas({}, operations::allreduce, "ring"));

@@ -62,10 +62,10 @@ TEST_CASE("contention is what the formulas say, or none by claim, or counted, or
   const auto weighed = [&](const Prediction& prediction) {
     said_of_shift = prediction;
     const Weighed found = weigh(Collective(shift), ring);
-    return std::pair(found.contention, found.prediction.contended_blocks);
+    return std::pair(found.contention, found.prediction.link_blocks);
   };
   using Found = std::pair<Contention, std::optional<double>>;
-  CHECK(weighed({.contended_blocks = 9}) == Found{Contention::formula, 9});
+  CHECK(weighed({.link_blocks = 9}) == Found{Contention::formula, 9});
   CHECK(weighed({.startups = 3}) == Found{Contention::unknown, {}});
   CHECK(weighed({.transmission_blocks = 3}) == Found{Contention::unknown, {}});
   // Between opposite nodes two messages share a link: 1 + 2 + 1.
@@ -119,7 +119,7 @@ TEST_CASE("weights ask each collective once") {
   const Topology ring = Topology::parse("ring:4");
   Weights weights(ring);
   const Collective collective(shift);
-  CHECK(weights(collective).prediction.contended_blocks == 4);
+  CHECK(weights(collective).prediction.link_blocks == 4);
   CHECK(weights(collective).contention == Contention::counted);
   CHECK(asked == 1);
 }

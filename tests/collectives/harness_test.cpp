@@ -192,12 +192,12 @@ TEST_CASE("the check notices each kind of mutant") {
                         .rearranged_blocks = 1,
                         .working_blocks = 1,
                         .link_load = 3,
-                        .contended_blocks = 5,
+                        .link_blocks = 5,
                         .combined_blocks = 1};
     };
     const CheckResult result = check_collective(Collective(mutant), ring4);
     for (const char* what : {"start-ups", "transmission", "rearrangement", "working blocks",
-                             "link load", "contended"}) {
+                             "link load", "with contention"}) {
       INFO(what);
       CHECK(fails_with(result, what));
     }
@@ -377,7 +377,7 @@ TEST_CASE("a run counts the bytes that a mutant gets wrong") {
 TEST_CASE("a run spoils the output before the call that is verified") {
   // Rightly filled by the calls before, an output that nobody writes any more would look right.
   MachineOptions options;
-  options.nodes_as = NodesAs::threads;
+  options.executor = ExecutorKind::threads;
   for (const auto& [iterations, warmup] : {std::pair(3, 0), std::pair(2, 1), std::pair(1, 2)}) {
     Machine machine(ring4, options);
     Algorithm mutant = shift();
@@ -428,7 +428,7 @@ TEST_CASE("a run's data rates are those of nccl-tests") {
 
 TEST_CASE("a run's figures are of all nodes, of one node too, and of the mean of uneven blocks") {
   const CollectiveRun run{.block_bytes = 1000, .iterations = 3};
-  Machine machine(ring4, {.nodes_as = NodesAs::fibers});
+  Machine machine(ring4, {.executor = ExecutorKind::fibers});
   const Collective shift_v = named(operations::alltoallv, "shift");
   const Contract contract =
       contract_of(shift_v, 4, run.block_bytes, run.seed, Pattern::words, false);
@@ -578,7 +578,7 @@ TEST_CASE("the steps of a call are those of its blocks' size") {
   }
   CHECK(report.contended == contended);
   CHECK(static_cast<double>(contended) ==
-        100 * *shift_call.predict(Topology::parse("ring:8")).contended_blocks);
+        100 * *shift_call.predict(Topology::parse("ring:8")).link_blocks);
 }
 
 // Where nodes share cores, one that fills or compares its buffers keeps others from ending the call
@@ -601,9 +601,9 @@ TEST_CASE("no node fills its buffers for the verified call while another is in t
     if (in_call != 0) ++filled_meanwhile;
     inner(stream, data);
   };
-  for (const NodesAs nodes_as : {NodesAs::fibers, NodesAs::threads}) {
+  for (const ExecutorKind executor : {ExecutorKind::fibers, ExecutorKind::threads}) {
     Machine machine(Topology::parse("hypercube:4"),
-                    {.nodes_as = nodes_as, .workers = nodes_as == NodesAs::fibers ? 1 : 0});
+                    {.executor = executor, .workers = executor == ExecutorKind::fibers ? 1 : 0});
     CollectiveRun run;
     run.block_bytes = 4096;
     run.iterations = 3;

@@ -48,7 +48,7 @@ inline CheckResult check(const Case& on, Rank prove_up_to = 16) {
 constexpr CostModel model{.startup_us = 7, .transfer_us = 0.25};
 
 /// Steps x ts + contended x tw, of a message or block that all parts divide, counted step by step.
-inline void check_time(const Case& on, double startups, double contended_blocks) {
+inline void check_time(const Case& on, double startups, double link_blocks) {
   const Collective collective = on.collective();
   const Topology topology = on.topology();
   CheckOptions options;
@@ -59,7 +59,7 @@ inline void check_time(const Case& on, double startups, double contended_blocks)
   CHECK(report.startups == static_cast<std::size_t>(startups));
   CHECK(lock_step_time(report, model).total_us() ==
         Approx(model.startup_us * startups +
-               model.transfer_us * static_cast<double>(block) * contended_blocks));
+               model.transfer_us * static_cast<double>(block) * link_blocks));
 }
 
 /// Real data in blocks of so many bytes, whatever parts they are cut into.

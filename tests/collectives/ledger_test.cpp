@@ -197,11 +197,11 @@ void check_call(Collective collective, const Topology& topology, const Costs& ch
   if (collective.operation()->sizes != Sizes::equal) return;
   REQUIRE(predicted.complete());
   same("transmission", predicted.transmission_blocks, blocks(report.transmission));
-  same("contended", predicted.contended_blocks, blocks(report.contended));
+  same("with contention", predicted.link_blocks, blocks(report.contended));
   same("rearranged", predicted.rearranged_blocks, blocks(report.rearranged));
   same("combined", predicted.combined_blocks, blocks(report.combined));
   same("working blocks", predicted.working_blocks, blocks(report.peak_block_bytes));
-  if (!predicted.contended_blocks && !collective.algorithm->contention_free) return;
+  if (!predicted.link_blocks && !collective.algorithm->contention_free) return;
   for (const Costs& other : costs) {
     CHECK(lock_step_time(report, other.model).total_us() ==
           Approx(predicted_us(predicted, other.model, block)).epsilon(1e-12));

@@ -51,7 +51,7 @@ TEST_CASE(
 namespace {
 
 /// Each node sends `messages` of `bytes` to the next before it receives as many.
-void early_messages(Node& node, int messages, Bytes bytes) {
+void unexpected_messages(Node& node, int messages, Bytes bytes) {
   const Rank p = node.size(), r = node.rank();
   const Memory out = node.memory(bytes), in = node.memory(bytes);
   for (int i = 0; i < messages; ++i) node.step({send((r + 1) % p, out)});
@@ -64,7 +64,7 @@ TEST_CASE("buffers for messages that come early are among what a run needs, up t
   const Topology ring = Topology::parse("ring:200");
   const auto need = [&](int messages, Bytes bytes, const FlitQueues& queues) {
     return memory_need(
-               ring, [&](Node& node) { early_messages(node, messages, bytes); }, 0, &queues)
+               ring, [&](Node& node) { unexpected_messages(node, messages, bytes); }, 0, &queues)
                .early /
            ring.nodes();
   };
@@ -88,10 +88,10 @@ TEST_CASE("buffers for messages that come early are among what a run needs, up t
 
 TEST_CASE("early messages take the memory that was foreseen") {
   const Topology ring = Topology::parse("ring:400");
-  Machine machine(ring, {.nodes_as = NodesAs::fibers});
-  machine.run([](Node& node) { early_messages(node, 1, 1024); });
+  Machine machine(ring, {.executor = ExecutorKind::fibers});
+  machine.run([](Node& node) { unexpected_messages(node, 1, 1024); });
   const double before = resident_bytes();
-  const Program program = [](Node& node) { early_messages(node, 64, 1024); };
+  const Program program = [](Node& node) { unexpected_messages(node, 64, 1024); };
   machine.run(program);
   const double taken = resident_bytes() - before;
   const FlitQueues queues;

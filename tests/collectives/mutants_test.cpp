@@ -157,7 +157,7 @@ TEST_CASE("no program of any operation that sends nothing or writes what it like
 
 TEST_CASE("no such program is right in a run", "[collectives][mutants]") {
   const Topology cube = Topology::parse("hypercube:3");
-  Machine machine(cube, {.nodes_as = NodesAs::fibers});
+  Machine machine(cube, {.executor = ExecutorKind::fibers});
   const CollectiveRun run{.block_bytes = 48, .iterations = 1, .warmup = 1};
   for (const Operation operation : all_operations) {
     if (!operation->moves_data) continue;  // barriers: harness_test

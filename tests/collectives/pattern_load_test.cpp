@@ -20,7 +20,7 @@ TEST_CASE("a message is contended by the busiest link on its own way", "[collect
       const auto load = pattern_load(topology, messages);
       REQUIRE(load);
       CHECK(load->link_load == 2);
-      CHECK(load->contended_blocks == 10);
+      CHECK(load->link_blocks == 10);
     }
   }
 }
@@ -36,7 +36,7 @@ TEST_CASE("what is busy beyond a message's way does not hold it up", "[collectiv
       const auto load = pattern_load(Topology::parse(network), messages);
       REQUIRE(load);
       CHECK(load->link_load == 2);
-      CHECK(load->contended_blocks == 5);
+      CHECK(load->link_blocks == 5);
     }
   }
 }

@@ -159,7 +159,7 @@ TEST_CASE("the ledger's formulas of reductions hold for 1 to 1024 nodes", "[redu
       CHECK(result.failures == std::vector<std::string>{});
       CHECK(static_cast<double>(result.report.startups) == figures.startups);
       CHECK(result.transmission_blocks == Approx(figures.transmission));
-      CHECK(result.contended_blocks == Approx(figures.contended));
+      CHECK(result.link_blocks == Approx(figures.contended));
       CHECK(result.combined_blocks == Approx(figures.combined));
     }
   }
@@ -191,8 +191,8 @@ TEST_CASE("reductions keep the order of ranks on all networks, from all roots, i
 TEST_CASE("every built-in operator on every type is right on threads and fibers", "[reductions]") {
   for (const char* const on : {"line:5", "mesh:2x3", "hypercube:3"}) {
     const Topology topology = Topology::parse(on);
-    for (const NodesAs nodes_as : {NodesAs::threads, NodesAs::fibers}) {
-      Machine machine(topology, worlds::machine(nodes_as));
+    for (const ExecutorKind executor : {ExecutorKind::threads, ExecutorKind::fibers}) {
+      Machine machine(topology, worlds::machine(executor));
       for (const BuiltIn& entry : built_in_reductions()) {
         const Reduction reduction = find_reduction(entry.operation, entry.type);
         for (const Operation operation : reducing()) {
@@ -251,8 +251,8 @@ TEST_CASE("what commutes travels as one partial result, and costs what is predic
         const auto blocks = [&](Bytes bytes) { return static_cast<double>(bytes) / block; };
         CHECK(blocks(report.transmission) == Approx(*prediction.transmission_blocks));
         CHECK(blocks(report.combined) == Approx(*prediction.combined_blocks));
-        if (prediction.contended_blocks) {
-          CHECK(blocks(report.contended) == Approx(*prediction.contended_blocks));
+        if (prediction.link_blocks) {
+          CHECK(blocks(report.contended) == Approx(*prediction.link_blocks));
         }
       }
     }

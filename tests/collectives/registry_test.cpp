@@ -488,7 +488,7 @@ TEST_CASE("predicted time is the sum of its terms", "[collectives]") {
   prediction.combined_blocks = 5;
   CHECK(predicted_us(prediction, model, 8) ==
         3 * 10 + 0.5 * 8 * 20 + 0.25 * 8 * 30 + 0.125 * 8 * 5);
-  prediction.contended_blocks = 40;
+  prediction.link_blocks = 40;
   CHECK(predicted_us(prediction, model, 8) ==
         3 * 10 + 0.5 * 8 * 40 + 0.25 * 8 * 30 + 0.125 * 8 * 5);
   CHECK(predicted_us({}, model, 8) == 0);

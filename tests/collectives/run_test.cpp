@@ -76,7 +76,7 @@ Collective sum_by(Operation operation, const char* name) {
 }
 
 /// One worker: nodes give their core away where they wait, and nowhere else.
-const MachineOptions one_worker{.nodes_as = NodesAs::fibers, .workers = 1};
+const MachineOptions one_worker{.executor = ExecutorKind::fibers, .workers = 1};
 
 }  // namespace
 
@@ -418,12 +418,12 @@ TEST_CASE("a result says what was run, and what the model makes of its formulas"
   };
   const RunResult by_formula = result_by([](const Setting&) {
     return Prediction{
-        .startups = 3, .transmission_blocks = 3, .rearranged_blocks = 2, .contended_blocks = 4};
+        .startups = 3, .transmission_blocks = 3, .rearranged_blocks = 2, .link_blocks = 4};
   });
   CHECK(by_formula.model_us == 3 * 10 + 100 * (4 * 0.5 + 2 * 0.25));
   CHECK(by_formula.model_contention == Contention::formula);
   const RunResult contended =
-      result_by([](const Setting&) { return Prediction{.startups = 3, .contended_blocks = 5}; });
+      result_by([](const Setting&) { return Prediction{.startups = 3, .link_blocks = 5}; });
   CHECK(contended.model_us == 3 * 10 + 100 * 5 * 0.5);
   // Shift on a ring of 4 takes 1 + 2 + 1 blocks on its busiest links.
   const RunResult counted =
@@ -613,9 +613,9 @@ TEST_CASE("what a run needs: queues that its calls go through, and buffers of ea
 }
 
 TEST_CASE("a machine's queues that no memory has are refused", "[collectives]") {
-  Machine machine(
-      Topology::parse("complete:64"),
-      {.nodes_as = NodesAs::fibers, .channel_capacity = MachineOptions::most_channel_capacity});
+  Machine machine(Topology::parse("complete:64"),
+                  {.executor = ExecutorKind::fibers,
+                   .channel_capacity = MachineOptions::most_channel_capacity});
   CHECK_THROWS_WITH(
       run_collective(machine, preset_of(operations::alltoall, "shift"), {.block_bytes = 1000}),
       StartsWith("alltoall shift on complete:64: room for queues of 1048576 flits each needs "));

@@ -27,12 +27,12 @@ void row(const std::string& algorithm, const std::string& network, Rank root, do
     INFO(on.text());
     CHECK(static_cast<double>(result.report.startups) == startups);
     CHECK(result.transmission_blocks == Approx(blocks));
-    CHECK(result.contended_blocks == Approx(blocks));
+    CHECK(result.link_blocks == Approx(blocks));
     CHECK(result.report.link_load_max == (p > 1 ? 1 : 0));
-    REQUIRE(result.predicted.contended_blocks);
+    REQUIRE(result.predicted.link_blocks);
     REQUIRE(result.predicted.link_load);
     CHECK(*result.predicted.startups == startups);
-    CHECK(*result.predicted.contended_blocks == Approx(blocks));
+    CHECK(*result.predicted.link_blocks == Approx(blocks));
     ledger::check_time(on, startups, blocks);
   }
 }

@@ -109,7 +109,7 @@ TEST_CASE(
       const Rank load = std::max({std::min(r, s - r), std::min(rows, s - rows),
                                   r > 0 ? std::min(rows + 1, s - rows - 1) : 0});
       for (const char* shape : {"mesh:", "torus:"}) {
-        CHECK(checked(shift, "direct", shape + sides, by(q)).contended_blocks == load);
+        CHECK(checked(shift, "direct", shape + sides, by(q)).link_blocks == load);
       }
     }
   }
@@ -222,7 +222,7 @@ TEST_CASE("named permutations in one step: row 7.9", "[collectives][shift]") {
       const CheckResult result =
           checked(operations::permute, "direct", cube, permuting(permutation));
       CHECK(result.report.link_load_max == load);
-      CHECK(result.predicted.contended_blocks == load);
+      CHECK(result.predicted.link_blocks == load);
       CHECK(time(operations::permute, "direct", cube, 50, permuting(permutation)) ==
             100 + 50 * load);
     }

@@ -706,12 +706,12 @@ TEST_CASE("squeeze takes the virtual torus with the fewest steps of all", "[broa
 }
 
 TEST_CASE("broadcasts on tori deliver real bytes on real machines, as recorded", "[broadcast]") {
-  const auto run_all = [](const char* text, std::initializer_list<const char*> names, NodesAs as,
-                          std::initializer_list<Bytes> sizes) {
+  const auto run_all = [](const char* text, std::initializer_list<const char*> names,
+                          ExecutorKind as, std::initializer_list<Bytes> sizes) {
     const Topology topology = Topology::parse(text);
     for (const char* name : names) {
       const Algorithm& algorithm = find_algorithm(operations::broadcast, name);
-      Machine machine(topology, {.nodes_as = as,
+      Machine machine(topology, {.executor = as,
                                  .all_port = algorithm.ports == Ports::all,
                                  .any_order = algorithm.selection == Selection::any_order});
       for (const Bytes bytes : sizes) {
@@ -731,10 +731,10 @@ TEST_CASE("broadcasts on tori deliver real bytes on real machines, as recorded",
       }
     }
   };
-  run_all("torus:5x5", {"wang-tseng", "peel", "squeeze", "plan", "park", "umesh"}, NodesAs::threads,
-          {1, 1000, 70000});
-  run_all("torus:3x4x4", {"quad", "peel", "plan", "squeeze"}, NodesAs::fibers, {1, 4097});
-  run_all("torus:6x6x6", {"wang-tseng"}, NodesAs::fibers, {8, 2000});
+  run_all("torus:5x5", {"wang-tseng", "peel", "squeeze", "plan", "park", "umesh"},
+          ExecutorKind::threads, {1, 1000, 70000});
+  run_all("torus:3x4x4", {"quad", "peel", "plan", "squeeze"}, ExecutorKind::fibers, {1, 4097});
+  run_all("torus:6x6x6", {"wang-tseng"}, ExecutorKind::fibers, {8, 2000});
 }
 
 TEST_CASE("wang-tseng runs on a thousand nodes with up to 4 MiB", "[.][wide][broadcast]") {

@@ -131,10 +131,10 @@ TEST_CASE("the newer torus algorithms take what their constructions say", "[toru
         check_collective(collective, Topology::parse(figure.network), options);
     CHECK(result.failures == std::vector<std::string>{});
     CHECK(static_cast<double>(result.report.startups) == figure.startups);
-    CHECK(result.contended_blocks == Approx(figure.contended));
+    CHECK(result.link_blocks == Approx(figure.contended));
     CHECK(result.rearranged_blocks == 0);
     if (figure.bound) {
-      CHECK(result.contended_blocks == Approx(*result.lower_bound.transmission_blocks).margin(1));
+      CHECK(result.link_blocks == Approx(*result.lower_bound.transmission_blocks).margin(1));
     }
   }
 }
@@ -150,7 +150,7 @@ TEST_CASE("mirrored orders on any number of nodes, of operators that commute",
     const ScheduleReport report = check_steps(collective, topology, bytes);
     INFO(network);
     CHECK(static_cast<double>(report.contended) / static_cast<double>(bytes) == Approx(contended));
-    CHECK(*collective.predict(topology).contended_blocks == Approx(contended));
+    CHECK(*collective.predict(topology).link_blocks == Approx(contended));
   }
 }
 

@@ -99,7 +99,7 @@ void command_line(std::string_view bytes) {
   // Of the options that write files only '-' is let through: all of these take a file's name.
   for (std::size_t i = 0; i < arguments.size(); ++i) {
     for (const std::string_view option :
-         {"--json", "--jsonl", "--csv", "--dot", "--svg", "--schedule", "--output", "--trace",
+         {"--json", "--jsonl", "--csv", "--dot", "--svg", "--write-schedule", "--output", "--trace",
           "--links", "--input", "--config"}) {
       if (!arguments[i].starts_with(option)) continue;
       const bool stdout_only = arguments[i] == std::string(option) + "=-" ||

@@ -33,16 +33,16 @@ NUMBERS = "0 1 2 3 4 7 16 -1 1.5 1e3 999999999999 99999999999999999999 abc inf n
 VALUES = {
     "--algorithm": ALGORITHMS, "--on": NETWORKS, "--bytes": ["64", "1", "0", "4K", "8..64", "7,,9", "-3", "1G", "64T"],
     "--ports": ["one", "all", "auto", "none"], "--iterations": ["1", "2", "0", "-1", "x"],
-    "--warmup": ["0", "1", "-1"], "--verify": ["on", "off", "maybe"], "--seed": ["1", "-1", "x", "18446744073709551615"],
-    "--nodes-as": ["threads", "fibers", "mpi", "goblins"], "--capacity": ["1", "4", "0", "1048577"],
+    "--warmup": ["0", "1", "-1"], "--seed": ["1", "-1", "x", "18446744073709551615"],
+    "--executor": ["threads", "fibers", "mpi", "goblins"], "--capacity": ["1", "4", "0", "1048577"],
     "--eager-limit": ["0", "1K", "64", "x"], "--virtual-channels": ["1", "2", "3"], "--time-limit": ["0", "1", "-1"],
-    "--root": NUMBERS, "--by": NUMBERS, "--sources": ["1", "3", "0,2", "7,", "0", "x,y", ","],
+    "--root": NUMBERS, "--distance": NUMBERS, "--sources": ["1", "3", "0,2", "7,", "0", "x,y", ","],
     "--operator": ["sum", "max", "compose", "xor", "divide"], "--type": ["double", "int32", "affine", "string", "float"],
-    "--in-place": ["on", "off", "here"], "--ts": NUMBERS, "--tw": NUMBERS, "--tr": NUMBERS, "--tc": NUMBERS,
+    "--ts": NUMBERS, "--tw": NUMBERS, "--tr": NUMBERS, "--tc": NUMBERS,
     "--json": ["-", "out.json", "./out.csv", "a.npy", "", "none/x.json", "."], "--csv": ["-", "out.csv", "out.json", "."],
     "--jsonl": ["-", "out.jsonl", "."], "--prove-up-to": ["1", "16", "-1"], "--step": ["0", "1", "99", "-1"],
     "--node": ["0", "1", "99", "-1"], "--dot": ["-", "out.dot"], "--svg": ["-", "out.svg"],
-    "--schedule": ["-", "out.txt", "s.txt"], "--schedule-in": ["s.txt", "g.txt", "none"], "--block": ["0,1", "1,0", "0,99", "x", "0,"], "--route": ["0,1", "0,99", "1", "a,b", "0,1,2"],
+    "--write-schedule": ["-", "out.txt", "s.txt"], "--schedule": ["s.txt", "g.txt", "none"], "--block": ["0,1", "1,0", "0,99", "x", "0,"], "--route": ["0,1", "0,99", "1", "a,b", "0,1,2"],
     "--input": ["a.npy", "b.npy", "c.csv", "none", ".", "m.npy", "m.csv", "-"], "--output": ["out.npy", "a.npy", "-", "."],
     "--column": ["1", "2", "v", "9", ""], "--shape": ["16", "4x4", "97", "1", "0", "4K", "3x5", "x", "2x2x2"],
     "--generate": ["random", "impulse", "tones", "noise", "few", "reverse"], "--method": ["auto", "six-step", "bluestein", "x"],
@@ -51,7 +51,7 @@ VALUES = {
     "--values": ["a.npy", "m.csv", "none"], "--keys": ["a.npy", "m.csv", "."], "--table-column": ["v", "9", ""],
     "--values-column": ["1", "v"], "--keys-column": ["v", "0"], "--entries": ["0", "1", "1000", "-1"],
     "--lookups": ["0", "1", "1000", "x"], "--absent": ["0", "0.5", "1", "2", "nan"], "--distribution": ["hash", "block", "heap"],
-    "--machine": ["t3d", "bluegene-l", "m.json", "none", "g.txt", "."], "--unit": ["us", "ps", "s"], "--auto-by": ["formula", "replay", "luck"],
+    "--machine": ["t3d", "bluegene-l", "m.json", "none", "g.txt", "."], "--unit": ["us", "ps", "s"], "--cost": ["formula", "replay", "luck"],
     "--flit": ["1", "8", "0", "x"], "--flit-time": NUMBERS, "--hop": NUMBERS, "--credit": NUMBERS, "--slots": ["1", "4", "0", "x"],
     "--store-and-forward": ["once", "each", "never"], "--explain": ALGORITHMS, "--trace": ["-", "out.json", "."],
     "--trace-nodes": ["0", "0..3", "9..1", "x"], "--trace-steps": ["0", "0..3", "x"], "--html": ["-", "out.html", "out.svg", "."],
@@ -60,14 +60,14 @@ VALUES = {
 }
 FLAGS = ["--quiet", "--wide", "--lockstep", "--inverse", "--measure-plans", "--markdown", "--help", "--nonsense", "--rebalance", "--overwrite", "\x1b[31m"]
 COMMON = "--on --algorithm --ports --json --csv".split()
-MACHINE = "--nodes-as --capacity --eager-limit --virtual-channels --time-limit --iterations --warmup --verify --seed".split()
-CALL = "--root --by --sources --operator --type --in-place".split()
+MACHINE = "--executor --capacity --eager-limit --virtual-channels --time-limit --iterations --warmup --no-verify --seed".split()
+CALL = "--root --distance --sources --operator --type --in-place".split()
 COST = "--ts --tw --tr --tc".split()
 FILES = "--input --output --column --shape --type".split()
 COMMANDS = {
     "run": COMMON + MACHINE + CALL + COST + ["--bytes", "--jsonl"],
     "check": COMMON + CALL + COST + ["--prove-up-to", "--virtual-channels", "--jsonl", "--schedule", "--time-limit"],
-    "show": COMMON + CALL + COST + ["--step", "--node", "--dot", "--svg", "--schedule", "--schedule-in", "--block", "--bytes"],
+    "show": COMMON + CALL + COST + ["--step", "--node", "--dot", "--svg", "--write-schedule", "--schedule", "--block", "--bytes"],
     "list": ["--on", "--bytes", "--json", "--csv", "--time-limit"] + COST,
     "topology": ["--node", "--route", "--virtual-channels", "--json"],
     "fft": COMMON + MACHINE + COST + FILES + ["--generate", "--method"],
@@ -78,7 +78,7 @@ COMMANDS = {
                                          "--entries", "--lookups", "--absent", "--output", "--distribution"],
     "deadlock": ["--on", "--of", "--virtual-channels", "--time-limit"],
     "reproduce": ["--sizes", "--on", "--prove-up-to", "--json", "--time-limit"],
-    "replay": ["--on", "--schedule", "--algorithm", "--ports", "--bytes", "--auto-by", "--machine", "--unit", "--flit", "--flit-time",
+    "replay": ["--on", "--schedule", "--algorithm", "--ports", "--bytes", "--cost", "--machine", "--unit", "--flit", "--flit-time",
                "--hop", "--credit", "--slots", "--store-and-forward", "--virtual-channels", "--explain", "--trace", "--trace-nodes",
                "--trace-steps", "--json", "--csv"] + CALL + COST,
     "best": ["--on", "--bytes", "--ports", "--json", "--csv", "--time-limit"] + COST,
@@ -102,7 +102,7 @@ def seeds():
             "m.json": b'{"name": "mine", "network": "torus:4x4", "year": 1994, "unit": "worm", "ports": "one", "startup_ps": 21000000, "flit_bytes": 2, '
                       b'"flit_ps": 6667, "hop_ps": 15000, "credit_ps": 6667, "depth": 4, "sure": "v v v", "notes": [], "source": "nobody"}',
             "r.json": b'[{"operation": "alltoall", "topology": "ring:4", "nodes": 4, "algorithm": "ring", "block_bytes": 64, "times_us": [1, 2, 3], '
-                      b'"time_median_us": 2.0, "time_quartile1_us": 1.5, "time_quartile3_us": 2.5, "busbw_gb_per_s": 0.5, "made": {"command": "run"}}]',
+                      b'"time_median_us": 2.0, "time_quartile1_us": 1.5, "time_quartile3_us": 2.5, "busbw_gb_per_s": 0.5, "provenance": {"command": "run"}}]',
             "g.txt": b"# a graph\n0 1\n1 2\n2 3\n3 0\n0 2\n", "m.npy": vector, "m.csv": b"v\n1\n2\n3\n4\n"}
 
 

@@ -141,9 +141,9 @@ TEST_CASE("a fault in a proof that is no stack's goes where it went before", "[s
 
 TEST_CASE("a stack used up on the machine is told with node, step and network", "[machine]") {
   if (sanitized) return;
-  for (const NodesAs nodes_as : {NodesAs::threads, NodesAs::fibers}) {
+  for (const ExecutorKind executor : {ExecutorKind::threads, ExecutorKind::fibers}) {
     MachineOptions options;
-    options.nodes_as = nodes_as;
+    options.executor = executor;
     const auto text_of = [&](const Program& run) {
       return end_of([&] {
         Machine other(Topology::parse("ring:3"), options),

@@ -26,9 +26,9 @@ constexpr Rank most_on_both = sanitized ? 0 : 8;
 constexpr Rank most_of_options = 12;
 
 /// Wide channels for long blocks and narrow ones for short blocks, of fibers the other way round.
-MachineOptions options_for(NodesAs nodes_as, Bytes elements) {
-  MachineOptions options = machine_tests::plain(nodes_as);
-  const bool threads = nodes_as == NodesAs::threads;
+MachineOptions options_for(ExecutorKind executor, Bytes elements) {
+  MachineOptions options = machine_tests::plain(executor);
+  const bool threads = executor == ExecutorKind::threads;
   if (threads == (elements > 1)) return options;
   options.channel_capacity = 1;
   options.eager_limit = threads ? 0 : 1 << 20;
@@ -51,14 +51,14 @@ class Runs {
  public:
   explicit Runs(Bytes elements) : elements_(elements) {}
 
-  void check(const cases::Call& call, const Topology& topology, NodesAs nodes_as) {
-    const bool threads = nodes_as == NodesAs::threads,
+  void check(const cases::Call& call, const Topology& topology, ExecutorKind executor) {
+    const bool threads = executor == ExecutorKind::threads,
                all_port = call.collective.algorithm->ports == Ports::all;
     INFO((threads ? "threads" : "fibers")
          << ", blocks of " << call.contract.block_bytes << " bytes");
     std::unique_ptr<Machine>& machine = machines_[threads][all_port];
     if (!machine || machine->topology().name() != topology.name()) {
-      MachineOptions options = options_for(nodes_as, elements_);
+      MachineOptions options = options_for(executor, elements_);
       options.all_port = all_port;
       machine.reset();
       machine = std::make_unique<Machine>(topology, options);
@@ -88,11 +88,11 @@ void check_runs(Bytes elements, Rank both_up_to) {
         const bool both = elements > 0 && topology.nodes() <= both_up_to;
         const bool on_threads =
             both || (elements > 1 && (topology.nodes() <= most_on_threads || large++ % 3 == 0));
-        runs.check(calls.front(), topology, NodesAs::fibers);
-        if (on_threads) runs.check(calls.back(), topology, NodesAs::threads);
+        runs.check(calls.front(), topology, ExecutorKind::fibers);
+        if (on_threads) runs.check(calls.back(), topology, ExecutorKind::threads);
         if (calls.size() == 1) return;
-        if (!on_threads || both) runs.check(calls.back(), topology, NodesAs::fibers);
-        if (both) runs.check(calls.front(), topology, NodesAs::threads);
+        if (!on_threads || both) runs.check(calls.back(), topology, ExecutorKind::fibers);
+        if (both) runs.check(calls.front(), topology, ExecutorKind::threads);
       },
       most_nodes);
 }
@@ -116,14 +116,14 @@ TEST_CASE("every call runs both on threads and on fibers", "[machine][collective
 
 /// Windows, and what nodes live on; capacity 1.
 struct WindowKind {
-  NodesAs nodes_as;
+  ExecutorKind executor;
   int workers, window;
 };
 std::vector<WindowKind> window_kinds() {
   std::vector<WindowKind> all;
   for (const int window : {8, 2, 1}) {
-    all.push_back({NodesAs::threads, 0, window});
-    for (const int workers : {1, 2, 4}) all.push_back({NodesAs::fibers, workers, window});
+    all.push_back({ExecutorKind::threads, 0, window});
+    for (const int workers : {1, 2, 4}) all.push_back({ExecutorKind::fibers, workers, window});
   }
   return all;
 }
@@ -141,12 +141,12 @@ void check_windows(std::size_t each, Rank up_to) {
         const bool all_port = collective.algorithm->ports == Ports::all;
         const std::vector<cases::Call> calls = cases::calls(collective, topology, 13);
         for (std::size_t i = 0; i < each; ++i, ++next) {
-          const auto& [nodes_as, workers, window] = kinds[next % kinds.size()];
-          INFO((nodes_as == NodesAs::threads ? "threads" : "fibers")
+          const auto& [executor, workers, window] = kinds[next % kinds.size()];
+          INFO((executor == ExecutorKind::threads ? "threads" : "fibers")
                << ", " << workers << " workers, window " << window);
           auto& machine = machines[{next % kinds.size(), all_port}];
           if (!machine) {
-            MachineOptions options = machine_tests::plain(nodes_as);
+            MachineOptions options = machine_tests::plain(executor);
             options.workers = workers;
             options.window = window;
             options.channel_capacity = 1;
@@ -172,7 +172,7 @@ TEST_CASE("every algorithm runs with every window on threads and fibers",
 TEST_CASE("calls back to back are timed beside the others, whatever the window",
           "[machine][collectives][window]") {
   for (const int window : {1, 8}) {
-    MachineOptions options = machine_tests::plain(NodesAs::fibers);
+    MachineOptions options = machine_tests::plain(ExecutorKind::fibers);
     options.window = window;
     Machine machine(Topology::parse("torus:3x3"), options);
     CollectiveRun run;
@@ -236,7 +236,7 @@ TEST_CASE("the options of the complete exchanges run on real nodes", "[machine][
     INFO(called << " on " << text);
     const Topology topology = Topology::parse(text);
     MachineOptions options;
-    options.nodes_as = NodesAs::fibers;
+    options.executor = ExecutorKind::fibers;
     options.channel_capacity = 1;
     Machine machine(topology, options);
     CollectiveRun run;

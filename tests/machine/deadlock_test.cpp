@@ -14,7 +14,7 @@ using Catch::Matchers::Contains;
 
 namespace {
 
-constexpr std::array executors{NodesAs::threads, NodesAs::fibers};
+constexpr std::array executors{ExecutorKind::threads, ExecutorKind::fibers};
 
 /// Every node sends to its partner and only then receives.
 void send_then_receive(Node& node, Bytes bytes) {
@@ -35,8 +35,8 @@ void wait_for_each_other(Node& node) {
 }  // namespace
 
 TEST_CASE("two nodes that wait for each other are a deadlock with a table", "[machine]") {
-  for (const NodesAs nodes_as : executors) {
-    Machine machine(Topology::parse("line:3"), plain(nodes_as));
+  for (const ExecutorKind executor : executors) {
+    Machine machine(Topology::parse("line:3"), plain(executor));
     for (int run = 0; run < 20; ++run) {
       CHECK(message_of<Deadlock>([&] { machine.run(wait_for_each_other); }) ==
             "deadlock: 2 of 3 nodes wait, 1 have finished, nothing is in flight\n"
@@ -49,8 +49,8 @@ TEST_CASE("two nodes that wait for each other are a deadlock with a table", "[ma
 }
 
 TEST_CASE("a table names the ops that are missing, not those that are done", "[machine]") {
-  for (const NodesAs nodes_as : executors) {
-    Machine machine(Topology::parse("line:2"), plain(nodes_as));
+  for (const ExecutorKind executor : executors) {
+    Machine machine(Topology::parse("line:2"), plain(executor));
     const std::string table = message_of<Deadlock>([&] {
       machine.run([](Node& node) {
         std::array<std::byte, 3> in{}, out{};
@@ -67,8 +67,8 @@ TEST_CASE("a table names the ops that are missing, not those that are done", "[m
 }
 
 TEST_CASE("a long table is cut", "[machine]") {
-  for (const NodesAs nodes_as : executors) {
-    Machine machine(Topology::parse("line:100"), plain(nodes_as));
+  for (const ExecutorKind executor : executors) {
+    Machine machine(Topology::parse("line:100"), plain(executor));
     const std::string table = message_of<Deadlock>([&] {
       machine.run([](Node& node) {
         std::byte in{};
@@ -81,8 +81,8 @@ TEST_CASE("a long table is cut", "[machine]") {
 }
 
 TEST_CASE("of many ops that wait a table names the first few", "[machine]") {
-  for (const NodesAs nodes_as : executors) {
-    Machine machine(Topology::parse("line:2"), plain(nodes_as));
+  for (const ExecutorKind executor : executors) {
+    Machine machine(Topology::parse("line:2"), plain(executor));
     const std::string table = message_of<Deadlock>([&] {
       machine.run([](Node& node) {
         std::vector<std::byte> in(100);
@@ -99,9 +99,9 @@ TEST_CASE("of many ops that wait a table names the first few", "[machine]") {
 
 TEST_CASE("send, then receive: short messages pass each other, long ones are a deadlock",
           "[machine]") {
-  for (const NodesAs nodes_as : executors) {
+  for (const ExecutorKind executor : executors) {
     for (const Bytes eager_limit : {0, 64, 1024}) {
-      MachineOptions options = plain(nodes_as);
+      MachineOptions options = plain(executor);
       options.eager_limit = eager_limit;
       CAPTURE(describe(options));
       Machine machine(Topology::parse("hypercube:2"), options);
@@ -121,8 +121,8 @@ TEST_CASE("send, then receive: short messages pass each other, long ones are a d
 
 TEST_CASE("a sender runs ahead of its receiver by as many short messages as there are slots",
           "[machine]") {
-  for (const NodesAs nodes_as : executors) {
-    Machine machine(Topology::parse("line:2"), plain(nodes_as));
+  for (const ExecutorKind executor : executors) {
+    Machine machine(Topology::parse("line:2"), plain(executor));
     // Node 1 first receives what node 0 sends last.
     const auto run_ahead = [&](int messages) {
       machine.run([messages](Node& node) {
@@ -173,8 +173,8 @@ TEST_CASE("messages beyond the slots wait with their sender and arrive in order"
 }
 
 TEST_CASE("nodes that are slow are no deadlock", "[machine]") {
-  for (const NodesAs nodes_as : executors) {
-    MachineOptions options = plain(nodes_as);
+  for (const ExecutorKind executor : executors) {
+    MachineOptions options = plain(executor);
     options.lock_step = GENERATE(false, true);
     Machine machine(Topology::parse("ring:5"), options);
     CHECK_NOTHROW(machine.run([](Node& node) {
@@ -197,8 +197,8 @@ TEST_CASE("nodes that are slow are no deadlock", "[machine]") {
 
 TEST_CASE("in lock step, nodes at the barrier and nodes in a step can wait for each other",
           "[machine]") {
-  for (const NodesAs nodes_as : executors) {
-    MachineOptions options = plain(nodes_as);
+  for (const ExecutorKind executor : executors) {
+    MachineOptions options = plain(executor);
     options.lock_step = true;
     Machine machine(Topology::parse("line:3"), options);
     for (int run = 0; run < 5; ++run) {
@@ -220,8 +220,8 @@ TEST_CASE("in lock step, nodes at the barrier and nodes in a step can wait for e
 }
 
 TEST_CASE("lock step waits for nobody who has finished", "[machine]") {
-  for (const NodesAs nodes_as : executors) {
-    MachineOptions options = plain(nodes_as);
+  for (const ExecutorKind executor : executors) {
+    MachineOptions options = plain(executor);
     options.lock_step = true;
     Machine machine(Topology::parse("ring:7"), options);
     const Statistics statistics = machine.run([](Node& node) {
@@ -256,7 +256,7 @@ void half_way_round(Node& node) {
 // Threads only: fibers of one worker cannot stop each other in the middle of a launch.
 TEST_CASE("four worms on a ring without its second virtual channel are a deadlock", "[machine]") {
   FirstLinks observer;
-  MachineOptions options = plain(NodesAs::threads);
+  MachineOptions options = plain(ExecutorKind::threads);
   options.observer = &observer;
   options.virtual_channels = 1;
   options.all_port = GENERATE(false, true);
@@ -300,8 +300,8 @@ TEST_CASE("a run that takes longer than its time limit is stopped", "[machine]")
                Contains("20 ms"));
     CHECK(alive == 0);
   }
-  for (const NodesAs nodes_as : executors) {  // a limit that is not reached changes nothing
-    MachineOptions options = plain(nodes_as);
+  for (const ExecutorKind executor : executors) {  // a limit that is not reached changes nothing
+    MachineOptions options = plain(executor);
     options.time_limit = std::chrono::hours(1);
     Machine machine(Topology::parse("ring:4"), options);
     CHECK_NOTHROW(machine.run([](Node& node) { exchange(node, 1); }));
@@ -311,7 +311,7 @@ TEST_CASE("a run that takes longer than its time limit is stopped", "[machine]")
 
 TEST_CASE("a node at the barrier of the lock step does not wait for its open requests",
           "[machine][requests]") {
-  MachineOptions options = plain(NodesAs::fibers);
+  MachineOptions options = plain(ExecutorKind::fibers);
   options.lock_step = true;
   Machine machine(Topology::parse("line:2"), options);
   const std::string table = message_of<Deadlock>([&] {

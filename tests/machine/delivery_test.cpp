@@ -49,9 +49,9 @@ TEST_CASE("total exchange delivers on every topology, by every kind of machine",
 TEST_CASE("total exchange delivers with every combination of options", "[machine]") {
   for (const std::string text : {"torus:3x4", "hypercube:3"}) {
     if (sanitized && text != "hypercube:3") continue;
-    for (const NodesAs nodes_as : {NodesAs::threads, NodesAs::fibers}) {
+    for (const ExecutorKind executor : {ExecutorKind::threads, ExecutorKind::fibers}) {
       for (unsigned bits = 0; bits < 64; ++bits) {
-        MachineOptions options = plain(nodes_as);
+        MachineOptions options = plain(executor);
         options.all_port = (bits & 1U) != 0;
         options.lock_step = (bits & 2U) != 0;
         options.channel_capacity = (bits & 4U) != 0 ? 1 : 4;
@@ -256,7 +256,7 @@ class Blocker final : public NetworkObserver {
 TEST_CASE("a message by rank does not overtake an earlier one by moves that is held up",
           "[machine]") {
   Blocker blocker;
-  MachineOptions options = plain(NodesAs::threads);
+  MachineOptions options = plain(ExecutorKind::threads);
   options.all_port = true;
   options.observer = &blocker;
   Machine machine(Topology::parse("ring:4"), options);
@@ -369,11 +369,12 @@ TEST_CASE("views along dimensions and of groups exchange as networks of their ow
 
 TEST_CASE("a machine far oversubscribed takes thousands of steps of tiny messages",
           "[machine][stress]") {
-  const NodesAs nodes_as = GENERATE(NodesAs::threads, NodesAs::fibers);
+  const ExecutorKind executor = GENERATE(ExecutorKind::threads, ExecutorKind::fibers);
   const bool lock_step = GENERATE(false, true);
-  const int steps = (nodes_as == NodesAs::fibers ? 2000 : 250) / patience / (lock_step ? 4 : 1);
-  CAPTURE(nodes_as, lock_step);
-  MachineOptions options = plain(nodes_as);
+  const int steps =
+      (executor == ExecutorKind::fibers ? 2000 : 250) / patience / (lock_step ? 4 : 1);
+  CAPTURE(executor, lock_step);
+  MachineOptions options = plain(executor);
   options.channel_capacity = 1;
   options.lock_step = lock_step;
   Machine machine(Topology::parse("torus:16x16"), options);

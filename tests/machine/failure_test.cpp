@@ -78,8 +78,8 @@ TEST_CASE("a node that throws at a random step stops the machine and is named", 
 TEST_CASE("a node that asks for more memory than there is fails, and the machine runs again",
           "[machine]") {
   if (patience > 1) return;  // sanitizers end the process instead
-  for (const NodesAs nodes_as : {NodesAs::threads, NodesAs::fibers}) {
-    Machine machine(Topology::parse("ring:3"), plain(nodes_as));
+  for (const ExecutorKind executor : {ExecutorKind::threads, ExecutorKind::fibers}) {
+    Machine machine(Topology::parse("ring:3"), plain(executor));
     CHECK_THAT(message_of<NodeFailure>([&] {
                  machine.run([](Node& node) {
                    const Memory some = node.memory(1000, Purpose::blocks);
@@ -93,8 +93,8 @@ TEST_CASE("a node that asks for more memory than there is fails, and the machine
 }
 
 TEST_CASE("the original exception is nested in the one that names the node", "[machine]") {
-  for (const NodesAs nodes_as : {NodesAs::threads, NodesAs::fibers}) {
-    Machine machine(Topology::parse("ring:3"), plain(nodes_as));
+  for (const ExecutorKind executor : {ExecutorKind::threads, ExecutorKind::fibers}) {
+    Machine machine(Topology::parse("ring:3"), plain(executor));
     std::atomic<int> alive{0};
     try {
       machine.run([&](Node& node) { fail_at(node, 1, 2, 3, alive); });
@@ -129,8 +129,8 @@ TEST_CASE("when all nodes throw, one of them is reported", "[machine]") {
 }
 
 TEST_CASE("an exception while a node waits inside a handler keeps the handled one", "[machine]") {
-  for (const NodesAs nodes_as : {NodesAs::threads, NodesAs::fibers}) {
-    Machine machine(Topology::parse("ring:6"), plain(nodes_as));
+  for (const ExecutorKind executor : {ExecutorKind::threads, ExecutorKind::fibers}) {
+    Machine machine(Topology::parse("ring:6"), plain(executor));
     CHECK_NOTHROW(machine.run([](Node& node) {
       try {
         throw std::runtime_error(std::to_string(node.rank()));
@@ -168,9 +168,9 @@ TEST_CASE("a program that swallows Stopped still ends, and does not hide the fai
 }
 
 TEST_CASE("a node that sleeps ends when the machine stops", "[machine][requests]") {
-  for (const NodesAs nodes_as : {NodesAs::threads, NodesAs::fibers}) {
-    CAPTURE(nodes_as == NodesAs::fibers);
-    MachineOptions options = plain(nodes_as);
+  for (const ExecutorKind executor : {ExecutorKind::threads, ExecutorKind::fibers}) {
+    CAPTURE(executor == ExecutorKind::fibers);
+    MachineOptions options = plain(executor);
     options.workers = 2;
     Machine machine(Topology::parse("ring:6"), options);
     for (int run = 0; run < 3; ++run) {
@@ -210,12 +210,12 @@ TEST_CASE("a node that sleeps ends when the machine stops", "[machine][requests]
 }
 
 TEST_CASE("why a machine stops is told before any node learns of it", "[machine][requests]") {
-  for (const NodesAs nodes_as : {NodesAs::threads, NodesAs::fibers}) {
-    CAPTURE(nodes_as == NodesAs::fibers);
+  for (const ExecutorKind executor : {ExecutorKind::threads, ExecutorKind::fibers}) {
+    CAPTURE(executor == ExecutorKind::fibers);
     std::atomic<bool> told = false;
     std::atomic<int> times = 0, learnt_before = 0;
     std::string text;
-    MachineOptions options = plain(nodes_as);
+    MachineOptions options = plain(executor);
     options.messaging.on_failure = [&](const std::exception_ptr& error) {
       ++times;
       try {
@@ -292,7 +292,7 @@ TEST_CASE("a usage error that every node throws comes before the first message",
 }
 
 TEST_CASE("a step must not send from the memory that it receives into", "[machine]") {
-  Machine machine(Topology::parse("ring:2"), plain(NodesAs::threads));
+  Machine machine(Topology::parse("ring:2"), plain(ExecutorKind::threads));
   const auto step = [&](std::size_t send_at, std::size_t receive_at) {
     machine.run([=](Node& node) {
       std::array<std::byte, 12> data{};
@@ -310,7 +310,7 @@ TEST_CASE("a step must not send from the memory that it receives into", "[machin
 }
 
 TEST_CASE("a step must not receive twice into the same memory", "[machine]") {
-  Machine machine(Topology::parse("ring:1"), plain(NodesAs::fibers));
+  Machine machine(Topology::parse("ring:1"), plain(ExecutorKind::fibers));
   const auto step = [&](std::size_t first, std::size_t second) {
     machine.run([=](Node& node) {
       std::array<std::byte, 12> data{};
@@ -334,7 +334,7 @@ TEST_CASE("a step must not receive twice into the same memory", "[machine]") {
 }
 
 TEST_CASE("pieces that are only sent may overlap, and empty ones overlap nothing", "[machine]") {
-  Machine machine(Topology::parse("ring:1"), plain(NodesAs::fibers));
+  Machine machine(Topology::parse("ring:1"), plain(ExecutorKind::fibers));
   CHECK_NOTHROW(machine.run([](Node& node) {
     std::array<std::byte, 12> data{};
     const std::array<Span, 2> twice{Span(data).first(4), Span(data).first(4)};
@@ -362,7 +362,7 @@ TEST_CASE("a step of many pieces is not slowed by their check", "[machine]") {
     };
   };
   const Topology ring = Topology::parse("ring:1");
-  Machine machine(ring, plain(NodesAs::fibers));
+  Machine machine(ring, plain(ExecutorKind::fibers));
   CHECK_THAT(message_of<UsageError>([&] { machine.run(overlaps(16)); }), Contains("overlap"));
   CHECK_NOTHROW(machine.run(overlaps(17)));
   CHECK_THAT(message_of<UsageError>([&] { record(ring, overlaps(17)); }), Contains("overlap"));
@@ -488,7 +488,7 @@ class LateMessage final : public NetworkObserver {
 
 TEST_CASE("a node is not unwound while a message is on its way into its memory", "[machine]") {
   LateMessage observer;
-  MachineOptions options = plain(NodesAs::threads);
+  MachineOptions options = plain(ExecutorKind::threads);
   options.observer = &observer;
   Machine machine(Topology::parse("line:3"), options);
   CHECK(message_of<NodeFailure>([&] {

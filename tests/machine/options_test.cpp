@@ -106,8 +106,8 @@ TEST_CASE("what a step refuses names node and step", "[machine]") {
 
 TEST_CASE("a second run while the machine runs is refused, and the first one ends well",
           "[machine]") {
-  for (const NodesAs nodes_as : {NodesAs::threads, NodesAs::fibers}) {
-    Machine machine(Topology::parse("ring:3"), plain(nodes_as));
+  for (const ExecutorKind executor : {ExecutorKind::threads, ExecutorKind::fibers}) {
+    Machine machine(Topology::parse("ring:3"), plain(executor));
     std::string from_outside, from_inside;
     const auto refused = [&](std::string& text) {
       try {
@@ -135,7 +135,7 @@ TEST_CASE("a second run while the machine runs is refused, and the first one end
 TEST_CASE("the time limit comes amid messages that one worker moves, run after run", "[machine]") {
   for (const int workers : {1, 2}) {
     CAPTURE(workers);
-    MachineOptions options = plain(NodesAs::fibers);
+    MachineOptions options = plain(ExecutorKind::fibers);
     options.workers = workers;
     options.time_limit = 1ms;
     Machine machine(Topology::parse("ring:5"), options);
@@ -149,8 +149,8 @@ TEST_CASE("the time limit comes amid messages that one worker moves, run after r
 }
 
 TEST_CASE("a machine tells when nodes run on after the time limit", "[machine]") {
-  for (const NodesAs nodes_as : {NodesAs::threads, NodesAs::fibers}) {
-    MachineOptions options = plain(nodes_as);
+  for (const ExecutorKind executor : {ExecutorKind::threads, ExecutorKind::fibers}) {
+    MachineOptions options = plain(executor);
     options.time_limit = 30ms;
     options.overrun_grace = 20ms;
     std::atomic<bool> end{false};
@@ -180,7 +180,7 @@ TEST_CASE("a machine tells when nodes run on after the time limit", "[machine]")
 }
 
 TEST_CASE("nodes that wait in steps end within the grace", "[machine]") {
-  MachineOptions options = plain(NodesAs::threads);
+  MachineOptions options = plain(ExecutorKind::threads);
   options.time_limit = 20ms;
   options.overrun_grace = 10s;
   int calls = 0;
@@ -194,8 +194,8 @@ TEST_CASE("nodes that wait in steps end within the grace", "[machine]") {
 }
 
 TEST_CASE("a time limit beyond what clocks can count is none", "[machine]") {
-  for (const NodesAs nodes_as : {NodesAs::threads, NodesAs::fibers}) {
-    MachineOptions options = plain(nodes_as);
+  for (const ExecutorKind executor : {ExecutorKind::threads, ExecutorKind::fibers}) {
+    MachineOptions options = plain(executor);
     options.time_limit = std::chrono::milliseconds::max();
     Machine patient(Topology::parse("ring:3"), options);
     CHECK_NOTHROW(patient.run([](Node& node) {
@@ -233,8 +233,8 @@ constexpr auto work_for_a_millisecond = [] {
 }  // namespace
 
 TEST_CASE("what the time limit's listener throws comes when all nodes have ended", "[machine]") {
-  for (const NodesAs nodes_as : {NodesAs::threads, NodesAs::fibers}) {
-    MachineOptions options = plain(nodes_as);
+  for (const ExecutorKind executor : {ExecutorKind::threads, ExecutorKind::fibers}) {
+    MachineOptions options = plain(executor);
     options.time_limit = 20ms;
     options.overrun_grace = 10ms;
     std::atomic<bool> end{false};
@@ -263,10 +263,10 @@ TEST_CASE("what the time limit's listener throws comes when all nodes have ended
 }
 
 TEST_CASE("a node that polls in steps starves nobody", "[machine]") {
-  for (const NodesAs nodes_as : {NodesAs::threads, NodesAs::fibers}) {
+  for (const ExecutorKind executor : {ExecutorKind::threads, ExecutorKind::fibers}) {
     for (const bool to_itself : {false, true}) {
       CAPTURE(to_itself);
-      MachineOptions options = plain(nodes_as);
+      MachineOptions options = plain(executor);
       options.workers = 1;
       Machine machine(Topology::parse("ring:5"), options);
       std::atomic<int> come{0};
@@ -291,8 +291,8 @@ TEST_CASE("a node that polls in steps starves nobody", "[machine]") {
 
 TEST_CASE("a run in a forked process is refused, and the machine can go", "[machine]") {
   if (sanitized) return;  // they do not fork with threads
-  for (const NodesAs nodes_as : {NodesAs::threads, NodesAs::fibers}) {
-    auto machine = std::make_unique<Machine>(Topology::parse("ring:3"), plain(nodes_as));
+  for (const ExecutorKind executor : {ExecutorKind::threads, ExecutorKind::fibers}) {
+    auto machine = std::make_unique<Machine>(Topology::parse("ring:3"), plain(executor));
     machine->run([](Node& node) { exchange(node, 1); });
     const End end = end_of([&] {
       try {
@@ -310,10 +310,10 @@ TEST_CASE("a run in a forked process is refused, and the machine can go", "[mach
 }
 
 TEST_CASE("signals that are sent to the process are not handled on a node's stack", "[machine]") {
-  for (const NodesAs nodes_as : {NodesAs::threads, NodesAs::fibers}) {
+  for (const ExecutorKind executor : {ExecutorKind::threads, ExecutorKind::fibers}) {
     sigset_t before, after;
     pthread_sigmask(SIG_SETMASK, nullptr, &before);
-    Machine machine(Topology::parse("ring:3"), plain(nodes_as));
+    Machine machine(Topology::parse("ring:3"), plain(executor));
     pthread_sigmask(SIG_SETMASK, nullptr, &after);
     CHECK(sigismember(&before, SIGINT) == sigismember(&after, SIGINT));
     std::atomic<int> blocked{0}, own{0};
@@ -331,9 +331,9 @@ TEST_CASE("signals that are sent to the process are not handled on a node's stac
 }
 
 TEST_CASE("the cores' time is the run's, in parts", "[machine]") {
-  for (const NodesAs nodes_as : {NodesAs::threads, NodesAs::fibers}) {
+  for (const ExecutorKind executor : {ExecutorKind::threads, ExecutorKind::fibers}) {
     for (const int workers : {1, 5}) {
-      MachineOptions options = plain(nodes_as);
+      MachineOptions options = plain(executor);
       options.timing = true;
       options.workers = workers;
       Machine machine(Topology::parse("ring:6"), options);
@@ -360,14 +360,14 @@ TEST_CASE("the cores' time is the run's, in parts", "[machine]") {
       }
     }
   }
-  Machine machine(Topology::parse("ring:3"), plain(NodesAs::fibers));
+  Machine machine(Topology::parse("ring:3"), plain(ExecutorKind::fibers));
   CHECK(machine.run([](Node& node) { exchange(node, 1); }).cores.cores == 0);
 }
 
 TEST_CASE("times are measured when they are asked for", "[machine]") {
-  for (const NodesAs nodes_as : {NodesAs::threads, NodesAs::fibers}) {
+  for (const ExecutorKind executor : {ExecutorKind::threads, ExecutorKind::fibers}) {
     for (const bool timing : {false, true}) {
-      MachineOptions options = plain(nodes_as);
+      MachineOptions options = plain(executor);
       options.timing = timing;
       Machine machine(Topology::parse("ring:3"), options);
       const Statistics statistics = machine.run([](Node& node) {
@@ -386,9 +386,9 @@ TEST_CASE("times are measured when they are asked for", "[machine]") {
 }
 
 TEST_CASE("a stack that is too small for anything is enlarged", "[machine]") {
-  for (const NodesAs nodes_as : {NodesAs::threads, NodesAs::fibers}) {
+  for (const ExecutorKind executor : {ExecutorKind::threads, ExecutorKind::fibers}) {
     for (const Bytes stack_bytes : {0, 1, 4096, 10'000}) {
-      MachineOptions options = plain(nodes_as);
+      MachineOptions options = plain(executor);
       options.stack_bytes = stack_bytes;
       Machine machine(Topology::parse("ring:4"), options);
       CHECK_NOTHROW(machine.run([](Node& node) { exchange(node, 1); }));
@@ -404,20 +404,20 @@ TEST_CASE("a stack that is too large is the reason given", "[machine]") {
   options.stack_bytes = Bytes{1} << 50;
   CHECK_THAT(message_of<UsageError>([&] { Machine(Topology::parse("ring:4"), options); }),
              Contains("0 threads of 4") && Contains("use smaller stacks"));
-  options.nodes_as = NodesAs::fibers;
+  options.executor = ExecutorKind::fibers;
   CHECK_THAT(message_of<UsageError>([&] { Machine(Topology::parse("ring:4"), options); }),
              Contains("smaller stacks"));
 }
 
 TEST_CASE("a stack beyond all addresses does not become a small one", "[machine]") {
   constexpr Bytes all = ~Bytes{0};
-  for (const NodesAs nodes_as : {NodesAs::threads, NodesAs::fibers}) {
+  for (const ExecutorKind executor : {ExecutorKind::threads, ExecutorKind::fibers}) {
     // Rounded up, with a page or a handler's stack more, or four times: 0, or next to nothing.
     for (const Bytes stack_bytes : {all, all - 4096, all - (Bytes{32} << 10), all / 4 + 1}) {
-      CAPTURE(nodes_as, stack_bytes);
-      if (sanitized && nodes_as == NodesAs::threads && stack_bytes < all / 2) continue;
+      CAPTURE(executor, stack_bytes);
+      if (sanitized && executor == ExecutorKind::threads && stack_bytes < all / 2) continue;
       MachineOptions options;
-      options.nodes_as = nodes_as;
+      options.executor = executor;
       options.stack_bytes = stack_bytes;
       CHECK_THAT(message_of<UsageError>([&] { Machine(Topology::parse("ring:4"), options); }),
                  Contains(std::to_string(stack_bytes)) && Contains("smaller stacks"));
@@ -427,7 +427,7 @@ TEST_CASE("a stack beyond all addresses does not become a small one", "[machine]
 
 TEST_CASE("fibers run on as many threads as they are given", "[machine]") {
   for (const int workers : {1, 3, 100}) {
-    MachineOptions options = plain(NodesAs::fibers);
+    MachineOptions options = plain(ExecutorKind::fibers);
     options.workers = workers;
     Machine machine(Topology::parse("ring:7"), options);
     std::array<std::thread::id, 7> threads;
@@ -444,8 +444,8 @@ TEST_CASE("fibers run on as many threads as they are given", "[machine]") {
 TEST_CASE("pinned workers have a core each, pinned threads their neighbours' cores", "[machine]") {
   const std::vector<int> cores = bound_core_numbers();
   REQUIRE_FALSE(cores.empty());
-  for (const NodesAs nodes_as : {NodesAs::threads, NodesAs::fibers}) {
-    MachineOptions options = plain(nodes_as);
+  for (const ExecutorKind executor : {ExecutorKind::threads, ExecutorKind::fibers}) {
+    MachineOptions options = plain(executor);
     options.pin = true;
     options.workers = static_cast<int>(cores.size());
     const auto nodes = static_cast<Rank>(2 * cores.size());
@@ -456,7 +456,7 @@ TEST_CASE("pinned workers have a core each, pinned threads their neighbours' cor
         node.local([&] { bound[static_cast<std::size_t>(node.rank())] = bound_core_numbers(); });
       });
       for (std::size_t node = 0; node < bound.size(); ++node) {
-        CAPTURE(nodes_as, run, node);
+        CAPTURE(executor, run, node);
         CHECK(bound[node] == std::vector<int>{cores[node / 2]});
       }
     }
@@ -466,8 +466,8 @@ TEST_CASE("pinned workers have a core each, pinned threads their neighbours' cor
 
 TEST_CASE("threads that are not pinned may run on all cores", "[machine]") {
   const std::vector<int> cores = bound_core_numbers();
-  for (const NodesAs nodes_as : {NodesAs::threads, NodesAs::fibers}) {
-    Machine machine(Topology::parse("line:3"), plain(nodes_as));
+  for (const ExecutorKind executor : {ExecutorKind::threads, ExecutorKind::fibers}) {
+    Machine machine(Topology::parse("line:3"), plain(executor));
     std::atomic<int> alike{0};
     machine.run([&](Node& node) { node.local([&] { alike += bound_core_numbers() == cores; }); });
     CHECK(alike == 3);
@@ -476,7 +476,7 @@ TEST_CASE("threads that are not pinned may run on all cores", "[machine]") {
 
 TEST_CASE("more pinned workers than cores are refused", "[machine]") {
   const std::size_t cores = bound_core_numbers().size();
-  MachineOptions options = plain(NodesAs::fibers);
+  MachineOptions options = plain(ExecutorKind::fibers);
   options.pin = true;
   options.workers = static_cast<int>(cores) + 1;
   CHECK_THAT(message_of<UsageError>([&] { Machine(Topology::parse("ring:1000"), options); }),
@@ -524,7 +524,7 @@ std::string refusal_with(Bytes more_bytes, const char* topology, const MachineOp
 
 TEST_CASE("fibers that do not get their threads say how many there can be", "[machine]") {
   if (sanitized) return;  // they need the addresses that this test takes away
-  MachineOptions options = plain(NodesAs::fibers);
+  MachineOptions options = plain(ExecutorKind::fibers);
   options.workers = 1000;  // of 8 MiB of stack each, most likely; 1 MiB would be too much as well
   options.stack_bytes = Bytes{16} << 10;
   CHECK_THAT(refusal_with(100U << 20, "ring:1000", options),
@@ -534,7 +534,7 @@ TEST_CASE("fibers that do not get their threads say how many there can be", "[ma
 TEST_CASE("a machine that needs more memory than it gets is refused with the figures",
           "[machine]") {
   if (sanitized) return;
-  CHECK_THAT(refusal_with(50U << 20, "complete:50000", plain(NodesAs::fibers)),
+  CHECK_THAT(refusal_with(50U << 20, "complete:50000", plain(ExecutorKind::fibers)),
              Contains("complete:50000: a machine of 50000 nodes and 2499950000 channels needs") &&
                  Contains("MiB of memory") && Contains("RLIMIT_AS") && Contains("use fewer nodes"));
   const double memory =

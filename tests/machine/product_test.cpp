@@ -21,12 +21,12 @@ namespace {
 using namespace wormcube;
 
 /// \param all_port  the machine; a one-port exchange runs on both
-void runs(const Topology& topology, const char* name, NodesAs nodes_as, bool all_port) {
+void runs(const Topology& topology, const char* name, ExecutorKind executor, bool all_port) {
   const Collective collective(find_algorithm(operations::alltoall, name));
   if (refusal(collective, topology)) return;
   if (collective.algorithm->ports == Ports::all && !all_port) return;
   INFO(name << " on " << topology.name() << ", " << (all_port ? "all ports" : "one port"));
-  MachineOptions options = machine_tests::plain(nodes_as);
+  MachineOptions options = machine_tests::plain(executor);
   options.all_port = all_port;
   Machine machine(topology, options);
   const Contract contract = contract_of(collective, topology.nodes(), 24, 20231, Pattern::tags);
@@ -39,10 +39,10 @@ void runs(const Topology& topology, const char* name, NodesAs nodes_as, bool all
 }
 
 /// Every exchange that the product admits.
-void runs(const Topology& topology, NodesAs nodes_as) {
+void runs(const Topology& topology, ExecutorKind executor) {
   for (const bool all_port : {false, true}) {
     for (const char* name : {"product", "product-multiport", "product-multiport-general"}) {
-      runs(topology, name, nodes_as, all_port);
+      runs(topology, name, executor, all_port);
     }
   }
 }
@@ -108,7 +108,7 @@ void random_products_run(unsigned seed, int count, Rank most) {
   for (int i = 0; i < count; ++i) {
     CAPTURE(seed, i);
     runs(random_product(random, most, file.path()),
-         i % 2 == 0 ? NodesAs::threads : NodesAs::fibers);
+         i % 2 == 0 ? ExecutorKind::threads : ExecutorKind::fibers);
   }
 }
 
@@ -116,7 +116,7 @@ void random_products_run(unsigned seed, int count, Rank most) {
 
 TEST_CASE("product exchanges deliver on threads and fibers, and their traces are their records",
           "[machine][product]") {
-  const NodesAs nodes_as = GENERATE(NodesAs::threads, NodesAs::fibers);
+  const ExecutorKind executor = GENERATE(ExecutorKind::threads, ExecutorKind::fibers);
   std::vector<Topology> networks{
       Topology({samples::petersen(), Graph::ring(4)}),
       Topology({samples::scrambled(6), samples::star(5)}),
@@ -130,8 +130,8 @@ TEST_CASE("product exchanges deliver on threads and fibers, and their traces are
     networks.push_back(Topology::parse(text));
   }
   for (const Topology& topology : networks) {
-    runs(topology, nodes_as);
-    if (topology.nodes() <= 32) runs(topology, "product-naive", nodes_as, false);
+    runs(topology, executor);
+    if (topology.nodes() <= 32) runs(topology, "product-naive", executor, false);
   }
 }
 
@@ -142,7 +142,7 @@ TEST_CASE("products of random factors deliver, and their traces are their record
 
 TEST_CASE("product exchanges of up to 256 nodes deliver on threads and fibers",
           "[.wide][machine][product]") {
-  const NodesAs nodes_as = GENERATE(NodesAs::fibers, NodesAs::threads);
+  const ExecutorKind executor = GENERATE(ExecutorKind::fibers, ExecutorKind::threads);
   const test::TemporaryFile file(".txt");
   Random random(3);
   write_graph(file.path(), random, 20, 12);
@@ -152,7 +152,7 @@ TEST_CASE("product exchanges of up to 256 nodes deliver on threads and fibers",
         std::string("ccc:3*ring:5"), std::string("star-graph:4*line:2"),
         std::string("bubble-sort:4*ring:3"), std::string("circulant:12+1+3*complete:5"),
         std::string("cayley:2134+2341*line:3"), "graph:" + file.path() + "*ring:6"}) {
-    runs(Topology::parse(text), nodes_as);
+    runs(Topology::parse(text), executor);
   }
 }
 

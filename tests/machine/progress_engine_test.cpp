@@ -62,10 +62,10 @@ class Round final : public ProgressEngine {
 
 TEST_CASE("a progress engine goes on while its node waits for something else",
           "[machine][requests]") {
-  for (const NodesAs nodes_as : {NodesAs::threads, NodesAs::fibers}) {
+  for (const ExecutorKind executor : {ExecutorKind::threads, ExecutorKind::fibers}) {
     for (const Rank nodes : {2, 3, 8}) {
-      CAPTURE(nodes_as == NodesAs::fibers, nodes);
-      Machine machine(Topology({Graph::ring(nodes)}), plain(nodes_as));
+      CAPTURE(executor == ExecutorKind::fibers, nodes);
+      Machine machine(Topology({Graph::ring(nodes)}), plain(executor));
       std::atomic<int> wrong = 0;
       machine.run([&](Node& node) {
         Round round(node);
@@ -90,7 +90,7 @@ TEST_CASE("a progress engine goes on while its node waits for something else",
 }
 
 TEST_CASE("a progress engine goes on while its node asks", "[machine][requests]") {
-  Machine machine(Topology::parse("ring:4"), plain(NodesAs::fibers));
+  Machine machine(Topology::parse("ring:4"), plain(ExecutorKind::fibers));
   std::atomic<int> wrong = 0;
   machine.run([&](Node& node) {
     Round round(node);
@@ -104,7 +104,7 @@ TEST_CASE("a progress engine goes on while its node asks", "[machine][requests]"
 
 TEST_CASE("a request that nobody settles is a deadlock, and one that is left open is told",
           "[machine][requests]") {
-  Machine machine(Topology::parse("ring:2"), plain(NodesAs::fibers));
+  Machine machine(Topology::parse("ring:2"), plain(ExecutorKind::fibers));
   REQUIRE_THROWS_AS(machine.run([&](Node& node) {
     Request open = requests_of(node).open();
     requests_of(node).wait(open);
@@ -115,7 +115,7 @@ TEST_CASE("a request that nobody settles is a deadlock, and one that is left ope
 }
 
 TEST_CASE("a progress engine needs a window of one step, and no lock step", "[machine][requests]") {
-  MachineOptions options = plain(NodesAs::fibers);
+  MachineOptions options = plain(ExecutorKind::fibers);
   options.window = 2;
   Machine machine(Topology::parse("ring:2"), options);
   REQUIRE_THROWS_WITH(machine.run([&](Node& node) { Round round(node); }),
@@ -164,9 +164,9 @@ class Sleeper final : public ProgressEngine {
 }  // namespace
 
 TEST_CASE("a progress engine may sleep", "[machine][requests]") {
-  for (const NodesAs nodes_as : {NodesAs::threads, NodesAs::fibers}) {
-    CAPTURE(nodes_as == NodesAs::fibers);
-    MachineOptions options = plain(nodes_as);
+  for (const ExecutorKind executor : {ExecutorKind::threads, ExecutorKind::fibers}) {
+    CAPTURE(executor == ExecutorKind::fibers);
+    MachineOptions options = plain(executor);
     options.workers = 2;
     Machine machine(Topology::parse("ring:6"), options);
     machine.run([&](Node& node) {

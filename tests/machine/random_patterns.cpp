@@ -123,14 +123,14 @@ Round random_requests(Random& random, const Topology& topology) {
 
 MachineOptions random_options(Random& random) {
   MachineOptions options;
-  options.nodes_as = random.one_in(2) ? NodesAs::threads : NodesAs::fibers;
+  options.executor = random.one_in(2) ? ExecutorKind::threads : ExecutorKind::fibers;
   options.workers = random.of({1, 2, 4});
   options.window = random.of({1, 2, 2, 3, 4, 8});
   options.lock_step = random.one_in(6);
   options.all_port = random.one_in(2);
   options.channel_capacity = random.of<std::size_t>({1, 2, 4});
   options.eager_limit = random.of<Bytes>({0, 16, 64, 1024, Bytes{64} << 10});
-  options.messaging.early_limit = random.of<Bytes>({0, 0, 2000});
+  options.messaging.unexpected_limit = random.of<Bytes>({0, 0, 2000});
   if (random.one_in(3)) options.messaging.shuffle = random(~0ULL);
   options.timing = random.one_in(8);
   options.stack_bytes = Bytes{256} << 10;

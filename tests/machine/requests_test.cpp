@@ -25,7 +25,7 @@ template <class F>
 void on_all(const char* topology, F&& f) {
   for (MachineOptions options : variations()) {
     for (const int workers : {1, 3}) {
-      if (options.nodes_as == NodesAs::threads && workers > 1) continue;
+      if (options.executor == ExecutorKind::threads && workers > 1) continue;
       options.workers = workers;
       CAPTURE(topology, describe(options), workers);
       Machine machine(Topology::parse(topology), options);
@@ -542,7 +542,7 @@ TEST_CASE("dry runs, proofs, views and traces have no requests", "[machine][requ
   const Program program = [](Node& node) { requests_of(node); };
   CHECK_THROWS_WITH(record(topology, program), Contains("not oblivious"));
   CHECK_THROWS_WITH(prove(topology, program), Contains("not oblivious"));
-  Machine machine(topology, plain(NodesAs::fibers));
+  Machine machine(topology, plain(ExecutorKind::fibers));
   CHECK_THROWS_WITH(machine.run([](Node& node) {
     auto line = node.along(0);
     requests_of(line);
@@ -631,8 +631,8 @@ TEST_CASE("random requests, all of them complete and right", "[machine][requests
 TEST_CASE("what nobody has received is told, where that is allowed", "[machine][requests]") {
   MachineOptions options;
   options.messaging.allow_unreceived = true;
-  for (const NodesAs nodes_as : {NodesAs::threads, NodesAs::fibers}) {
-    options.nodes_as = nodes_as;
+  for (const ExecutorKind executor : {ExecutorKind::threads, ExecutorKind::fibers}) {
+    options.executor = executor;
     Machine machine(Topology::parse("ring:3"), options);
     std::array<int, 3> room{};
     for (int run = 0; run < 2; ++run) {
@@ -666,9 +666,9 @@ TEST_CASE("what nobody has received is told, where that is allowed", "[machine][
 
 TEST_CASE("a deadlock's text can be the caller's, made from the table and what nobody received",
           "[machine][requests]") {
-  for (const NodesAs nodes_as : {NodesAs::threads, NodesAs::fibers}) {
+  for (const ExecutorKind executor : {ExecutorKind::threads, ExecutorKind::fibers}) {
     MachineOptions options;
-    options.nodes_as = nodes_as;
+    options.executor = executor;
     options.messaging.deadlock_text = [](const std::string& table,
                                          std::span<const UnreceivedMessage> left) {
       REQUIRE(left.size() == 1);
@@ -689,11 +689,11 @@ TEST_CASE("a deadlock's text can be the caller's, made from the table and what n
 
 TEST_CASE("early messages are kept up to their own limits", "[machine][requests]") {
   MachineOptions options;
-  options.nodes_as = NodesAs::fibers;
+  options.executor = ExecutorKind::fibers;
   options.eager_limit = 16;
-  options.messaging.early_limit = 4096;
-  options.messaging.early_messages = 3;
-  options.messaging.early_bytes = 10000;
+  options.messaging.unexpected_limit = 4096;
+  options.messaging.unexpected_messages = 3;
+  options.messaging.unexpected_bytes = 10000;
   Machine machine(Topology::parse("line:2"), options);
   // How many sends of so many bytes are complete before anything is received.
   const auto kept = [&](Bytes bytes) {
@@ -836,8 +836,8 @@ TEST_CASE("what a scope has started ends with it", "[machine][requests]") {
 
 TEST_CASE("a node whose sends nobody receives throws what it was about to throw",
           "[machine][requests]") {
-  for (const NodesAs nodes_as : {NodesAs::threads, NodesAs::fibers}) {
-    Machine machine(Topology::parse("line:2"), plain(nodes_as));
+  for (const ExecutorKind executor : {ExecutorKind::threads, ExecutorKind::fibers}) {
+    Machine machine(Topology::parse("line:2"), plain(executor));
     const auto run = [&](bool catches) {
       machine.run([&](Node& node) {
         std::array<std::byte, 5000> data{};

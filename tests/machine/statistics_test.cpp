@@ -198,7 +198,7 @@ class Holder final : public NetworkObserver {
 
 TEST_CASE("a header that waits for a link is counted there", "[machine]") {
   Holder holder;
-  MachineOptions options = plain(NodesAs::threads);
+  MachineOptions options = plain(ExecutorKind::threads);
   options.observer = &holder;
   options.all_port = true;
   Machine machine(Topology::parse("line:4"), options);
@@ -226,8 +226,8 @@ TEST_CASE("a header that waits for a link is counted there", "[machine]") {
 }
 
 TEST_CASE("peak memory is the most that a node held at once", "[machine]") {
-  for (const NodesAs nodes_as : {NodesAs::threads, NodesAs::fibers}) {
-    Machine machine(Topology::parse("ring:3"), plain(nodes_as));
+  for (const ExecutorKind executor : {ExecutorKind::threads, ExecutorKind::fibers}) {
+    Machine machine(Topology::parse("ring:3"), plain(executor));
     const auto program = [](Node& node) {
       const auto scale = static_cast<Bytes>(node.rank() + 1);
       const Memory base = node.memory(1000 * scale, Purpose::blocks);
@@ -259,7 +259,7 @@ TEST_CASE("peak memory is the most that a node held at once", "[machine]") {
 }
 
 TEST_CASE("memory that is released out of order is not mixed up", "[machine]") {
-  Machine machine(Topology::parse("ring:2"), plain(NodesAs::threads));
+  Machine machine(Topology::parse("ring:2"), plain(ExecutorKind::threads));
   for (int run = 0; run < 2; ++run) {
     const Statistics statistics = machine.run([](Node& node) {
       std::vector<std::unique_ptr<Memory>> held;

@@ -187,12 +187,12 @@ TEST_CASE("memory is its node's again when the step is complete, or the node unw
     std::ranges::fill(out, std::byte{0xff});
     expect_payload(in, key(seed, from, r, bytes), "a body");
   };
-  for (const NodesAs nodes_as : {NodesAs::threads, NodesAs::fibers}) {
+  for (const ExecutorKind executor : {ExecutorKind::threads, ExecutorKind::fibers}) {
     for (const int workers : {1, 4}) {
-      if (nodes_as == NodesAs::threads && workers > 1) continue;  // fibers' only
+      if (executor == ExecutorKind::threads && workers > 1) continue;  // fibers' only
       for (const std::size_t capacity : {1, 3}) {
-        CAPTURE(nodes_as == NodesAs::fibers, workers, capacity);
-        MachineOptions options = plain(nodes_as);
+        CAPTURE(executor == ExecutorKind::fibers, workers, capacity);
+        MachineOptions options = plain(executor);
         options.workers = workers;
         options.channel_capacity = capacity;
         Machine machine(Topology::parse("torus:4x6"), options);

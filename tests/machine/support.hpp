@@ -82,7 +82,7 @@ std::string message_of(F&& f) {
 }
 
 inline std::string describe(const MachineOptions& options) {
-  return std::string(options.nodes_as == NodesAs::threads ? "threads" : "fibers") +
+  return std::string(options.executor == ExecutorKind::threads ? "threads" : "fibers") +
          (options.all_port ? " all-port" : " one-port") + ", capacity " +
          std::to_string(options.channel_capacity) + ", eager limit " +
          std::to_string(options.eager_limit) + (options.lock_step ? ", lock step" : "") +
@@ -98,13 +98,13 @@ inline std::vector<MachineOptions> variations() {
   };
   constexpr Bytes huge = ~Bytes{0};
   std::vector<MachineOptions> all;
-  for (const NodesAs nodes_as : {NodesAs::threads, NodesAs::fibers}) {
+  for (const ExecutorKind executor : {ExecutorKind::threads, ExecutorKind::fibers}) {
     for (const Row& row :
          {Row{1, 0, false, false}, Row{4, 0, true, true}, Row{4, 64, false, true},
           Row{1, 64, true, false}, Row{1, 1024, true, true}, Row{4, 1024, false, false},
           Row{4, huge, true, false}, Row{1, huge, false, true}}) {
       MachineOptions options;
-      options.nodes_as = nodes_as;
+      options.executor = executor;
       options.channel_capacity = row.capacity;
       options.eager_limit = row.eager_limit;
       options.all_port = row.all_port;
@@ -129,9 +129,9 @@ inline std::vector<MachineOptions> with_windows() {
   return all;
 }
 
-inline MachineOptions plain(NodesAs nodes_as) {
+inline MachineOptions plain(ExecutorKind executor) {
   MachineOptions options;
-  options.nodes_as = nodes_as;
+  options.executor = executor;
   options.stack_bytes = Bytes{256} << 10;
   return options;
 }

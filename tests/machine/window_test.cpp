@@ -15,7 +15,7 @@ using Catch::Matchers::Contains;
 namespace {
 
 MachineOptions one_worker(int window) {
-  MachineOptions options = plain(NodesAs::fibers);
+  MachineOptions options = plain(ExecutorKind::fibers);
   options.workers = 1;  // so turns are always taken in the same order
   options.window = window;
   return options;
@@ -49,10 +49,10 @@ bool done_before_it_is_received(int window,
 
 /// Calls it with machines of two nodes, as threads and as fibers, with windows of 1, 2 and 8.
 void with_each_window(const std::function<void(Machine&)>& act) {
-  for (const NodesAs nodes_as : {NodesAs::threads, NodesAs::fibers}) {
+  for (const ExecutorKind executor : {ExecutorKind::threads, ExecutorKind::fibers}) {
     for (const int window : {1, 2, 8}) {
-      CAPTURE(nodes_as == NodesAs::fibers, window);
-      MachineOptions options = plain(nodes_as);
+      CAPTURE(executor == ExecutorKind::fibers, window);
+      MachineOptions options = plain(executor);
       options.window = window;
       Machine machine(Topology::parse("line:2"), options);
       act(machine);
@@ -218,8 +218,8 @@ TEST_CASE("messages of steps under way at once keep their order", "[machine][win
 }
 
 TEST_CASE("messages, bytes, steps and peaks are the same with every window", "[machine][window]") {
-  for (const NodesAs nodes_as : {NodesAs::threads, NodesAs::fibers}) {
-    MachineOptions options = plain(nodes_as);
+  for (const ExecutorKind executor : {ExecutorKind::threads, ExecutorKind::fibers}) {
+    MachineOptions options = plain(executor);
     Machine one(Topology::parse("torus:3x3"), options);
     const Statistics plain_run = one.run([](Node& node) { exchange(node, 4); });
     for (const int window : {2, 8, MachineOptions::most_window}) {
@@ -319,8 +319,8 @@ TEST_CASE("what goes wrong in a step under way names that step", "[machine][wind
 
 TEST_CASE("a deadlock with a window names the first step that is not complete",
           "[machine][window]") {
-  for (const NodesAs nodes_as : {NodesAs::threads, NodesAs::fibers}) {
-    MachineOptions options = plain(nodes_as);
+  for (const ExecutorKind executor : {ExecutorKind::threads, ExecutorKind::fibers}) {
+    MachineOptions options = plain(executor);
     const auto table = [&](int window) {
       options.window = window;
       Machine machine(Topology::parse("line:2"), options);
@@ -420,12 +420,12 @@ TEST_CASE("a window out of range is refused", "[machine][window]") {
 }
 
 TEST_CASE("windows on many more nodes than workers, again and again", "[machine][window][stress]") {
-  for (const NodesAs nodes_as : {NodesAs::threads, NodesAs::fibers}) {
+  for (const ExecutorKind executor : {ExecutorKind::threads, ExecutorKind::fibers}) {
     for (const int workers : {1, 2, 4}) {
-      if (nodes_as == NodesAs::threads && workers > 1) continue;  // fibers' only
+      if (executor == ExecutorKind::threads && workers > 1) continue;  // fibers' only
       for (const int window : {2, 3, 8}) {
         CAPTURE(workers, window);
-        MachineOptions options = plain(nodes_as);
+        MachineOptions options = plain(executor);
         options.workers = workers;
         options.window = window;
         options.channel_capacity = 1;

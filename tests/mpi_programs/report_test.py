@@ -112,15 +112,15 @@ class Report(unittest.TestCase):
 
     def test_the_least_work_is_chosen(self):
         with_formula = run_json("--on torus:8x8 ./collectives")
-        with_work = run_json("--on torus:8x8 --auto-by work ./collectives")
+        with_work = run_json("--on torus:8x8 --cost work ./collectives")
         chosen = []
         for document in (with_formula, with_work):
             self.check(document)
             world = {each["name"]: each for each in document["communicators"]}["MPI_COMM_WORLD"]
             chosen.append({(each["operation"], each["bytes"]): each["algorithm"] for each in world["collectives"]})
-        self.assertEqual((with_formula["auto_by"], with_work["auto_by"]), ("formula", "work"))
+        self.assertEqual((with_formula["cost"], with_work["cost"]), ("formula", "work"))
         self.assertNotEqual(chosen[0], chosen[1])
-        done = run("--on torus:8x8 --auto-by work --report ./collectives")
+        done = run("--on torus:8x8 --cost work --report ./collectives")
         self.assertRegex(done.stderr, r"MPI_COMM_WORLD +64 +allreduce +\d+ +\S+ +auto by work +\d+\b")
 
     def test_the_matrix(self):
@@ -149,7 +149,7 @@ class Report(unittest.TestCase):
         """The trace's events and the schedule's lines of a run."""
         with tempfile.TemporaryDirectory() as folder:
             trace, schedule = os.path.join(folder, "trace.json"), os.path.join(folder, "schedule.txt")
-            run(f"--trace {trace} --schedule {schedule} {arguments}", code)
+            run(f"--trace {trace} --write-schedule {schedule} {arguments}", code)
             checked = subprocess.run([PROGRAM, "check", "--schedule", schedule, "--json", "-"], encoding="utf-8", timeout=100, stdout=subprocess.PIPE, check=False)
             self.assertIn(checked.returncode, (0, 1))
             subprocess.run([PROGRAM, "replay", "--schedule", schedule, "--quiet"], timeout=100, stdout=subprocess.DEVNULL, check=True)

@@ -217,7 +217,7 @@ TEST_CASE("matching keeps the order of each source and tag among all others", "[
 TEST_CASE("early buffers hold a bounded number of bytes", "[network]") {
   TagTable table;
   std::deque<Worm> worms;
-  const Bytes half = TagTable::early_bytes / 2;
+  const Bytes half = TagTable::unexpected_bytes / 2;
   EarlyMessage* const first = table.keep_short(worm_of(worms, 0, 0, half));
   REQUIRE(first != nullptr);
   CHECK(table.keep_short(worm_of(worms, 0, 0, half + 1)) == nullptr);

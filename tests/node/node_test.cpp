@@ -417,7 +417,7 @@ TEST_CASE("rearranging and combining are charged apart, and add up between two s
     };
     node.rank() == 0 ? node.combine(0, spin) : node.rearrange(0, spin);
   };
-  MachineOptions timed = worlds::machine(NodesAs::threads);
+  MachineOptions timed = worlds::machine(ExecutorKind::threads);
   timed.timing = true;
   const Statistics statistics = Machine(Topology::parse("line:2"), timed).run(spins);
   CHECK(statistics.nodes[0].combining.count() >= 2'000'000);
@@ -453,13 +453,13 @@ TEST_CASE("a plan is made once a node, and found again in every later run", "[no
     correct(half);
     expect(correct(node) == whole, "found again, at the same place");
   };
-  for (const NodesAs nodes_as : {NodesAs::threads, NodesAs::fibers}) {
-    Machine machine(Topology::parse("torus:4x6"), worlds::machine(nodes_as));
+  for (const ExecutorKind executor : {ExecutorKind::threads, ExecutorKind::fibers}) {
+    Machine machine(Topology::parse("torus:4x6"), worlds::machine(executor));
     made = 0;
     for (int run = 0; run < 3; ++run) CHECK_NOTHROW(machine.run(program));
     CHECK(made == 24 * 4);
     // Where both dimensions are alike and the coordinates equal, both lines have one plan.
-    Machine square(Topology::parse("torus:4x4"), worlds::machine(nodes_as));
+    Machine square(Topology::parse("torus:4x4"), worlds::machine(executor));
     made = 0;
     for (int run = 0; run < 3; ++run) CHECK_NOTHROW(square.run(program));
     CHECK(made == 16 * 4 - 4);

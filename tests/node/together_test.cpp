@@ -231,8 +231,8 @@ TEST_CASE("a part that goes on after Stopped is stopped again", "[together]") {
 }
 
 TEST_CASE("a deadlock of parts is reported, and the machine runs again", "[together]") {
-  for (const NodesAs nodes_as : {NodesAs::threads, NodesAs::fibers}) {
-    Machine machine(Topology::parse("ring:3"), worlds::machine(nodes_as));
+  for (const ExecutorKind executor : {ExecutorKind::threads, ExecutorKind::fibers}) {
+    Machine machine(Topology::parse("ring:3"), worlds::machine(executor));
     std::atomic<int> alive{0};
     const Program waits = [&](Node& node) {
       together(node, 2, [&](int i, Node& part) {
@@ -251,7 +251,7 @@ TEST_CASE("a deadlock of parts is reported, and the machine runs again", "[toget
 
 TEST_CASE("a part finds the plans of its node", "[together][plan]") {
   std::atomic<int> made{0};
-  Machine machine(Topology::parse("torus:4x4"), worlds::machine(NodesAs::fibers));
+  Machine machine(Topology::parse("torus:4x4"), worlds::machine(ExecutorKind::fibers));
   for (int run = 0; run < 3; ++run) {
     machine.run([&](Node& node) {
       together(node, 5, [&](int, Node& part) {
@@ -264,8 +264,8 @@ TEST_CASE("a part finds the plans of its node", "[together][plan]") {
 }
 
 TEST_CASE("many parts on many nodes, again and again", "[together][stress]") {
-  for (const NodesAs nodes_as : {NodesAs::threads, NodesAs::fibers}) {
-    Machine machine(Topology::parse("torus:4x4"), worlds::machine(nodes_as, true));
+  for (const ExecutorKind executor : {ExecutorKind::threads, ExecutorKind::fibers}) {
+    Machine machine(Topology::parse("torus:4x4"), worlds::machine(executor, true));
     for (int run = 0; run < 3; ++run) {
       CHECK_NOTHROW(machine.run([](Node& node) {
         for (int repetition = 0; repetition < 5; ++repetition) {

@@ -1,5 +1,5 @@
 // Golden schedules: classic algorithms on a few nodes, as a reader follows them with the paper
-// open. Written by `wormcube show OPERATION --on TOPOLOGY --algorithm NAME --bytes 8 --schedule -`.
+// open. Written by `wormcube show OPERATION --on TOPOLOGY --algorithm NAME --bytes 8 --write-schedule -`.
 // SPDX-License-Identifier: Apache-2.0
 #include "wormcube/collectives/harness/contract.hpp"
 #include "wormcube/runtime/schedule/text.hpp"

@@ -37,7 +37,8 @@ void add_options(CLI::App& app, ApplicationOptions& options, const std::string& 
       ->check(CLI::IsMember({"auto", "one", "all"}))
       ->capture_default_str()
       ->group("What");
-  add_on_off_option(app, "--verify", options.verify, "Check the result", "Measuring");
+  app.add_flag("--no-verify", options.no_verify, "Skip the check of the result")
+      ->group("Measuring");
   app.add_option("--iterations", options.run.iterations,
                  "Timed runs; the figures are those of the median run")
       ->type_name("N")
@@ -90,12 +91,11 @@ void require_ports(const ApplicationOptions& options, const Algorithm& algorithm
 }  // namespace
 
 void add_application_options(CLI::App& app, ApplicationOptions& options) {
-  add_options(
-      app, options,
-      "The exchange inside the transpositions: an alltoall algorithm (blocks padded to "
-      "equal size), an alltoallv one (exact blocks), or auto: the cheapest alltoall by "
-      "formula, or by replay or work (--auto-by). See `wormcube list alltoall --on TOPOLOGY`",
-      "NAME[:OPTION=VALUE..]|auto");
+  add_options(app, options,
+              "The exchange inside the transpositions: an alltoall algorithm (blocks padded to "
+              "equal size), an alltoallv one (exact blocks), or auto: the cheapest alltoall by "
+              "formula, or by replay or work (--cost). See `wormcube list alltoall --on TOPOLOGY`",
+              "NAME[:OPTION=VALUE..]|auto");
 }
 
 void add_application_options(CLI::App& app, ApplicationOptions& options,
@@ -104,7 +104,7 @@ void add_application_options(CLI::App& app, ApplicationOptions& options,
       app, options,
       fmt::format("The algorithms of its collectives ({}): OPERATION=NAME for one of them, "
                   "NAME for each that has it; the others, or all with auto: the cheapest "
-                  "by formula, or by replay or work (--auto-by). See `wormcube list --on TOPOLOGY`",
+                  "by formula, or by replay or work (--cost). See `wormcube list --on TOPOLOGY`",
                   operations),
       "[OPERATION=]NAME[:OPTION=VALUE..],..|auto");
 }
@@ -150,7 +150,7 @@ std::optional<ModelledMachine> ApplicationOptions::modelled() const {
 
 RunOptions ApplicationOptions::run_options() const {
   RunOptions resolved = run;
-  resolved.verify = verify == "on";
+  resolved.verify = !no_verify;
   resolved.modelled = modelled();
   return resolved;
 }
@@ -168,9 +168,9 @@ void ApplicationOptions::validate(const std::string& input, const std::string& o
   trace.validate();
   if (trace.wanted() && machine.in_processes()) {
     throw UsageError(
-        fmt::format("--trace has no effect with --nodes-as {}: it sees the nodes of "
+        fmt::format("--trace has no effect with --executor {}: it sees the nodes of "
                     "this process; use threads or fibers",
-                    machine.nodes_as));
+                    machine.executor));
   }
   static_cast<void>(modelled());  // a machine that is not there is told before anything is read
   if (!input.empty() && seed_option != nullptr && seed_option->count() > 0)
@@ -263,8 +263,8 @@ ExitCode ApplicationRun::finish(Json json, std::optional<bool> passed) {
   results_.keep_whole(std::move(json));
   if (trace_) {
     const std::string other =
-        fmt::format(R"("topology":{},"run":{},"nodes_as":{})", Json(topology_.name()).dump(),
-                    Json(name_).dump(), Json(options_.machine.nodes_as).dump());
+        fmt::format(R"("topology":{},"run":{},"executor":{})", Json(topology_.name()).dump(),
+                    Json(name_).dump(), Json(options_.machine.executor).dump());
     const TraceCounts counts = write_trace_file(
         options_.trace, [&](const auto& write) { return trace_->write(write, other); });
     results_.note(trace_text(options_.trace, counts));

@@ -41,13 +41,13 @@ struct ApplicationOptions {
   MachineFlags machine;
   TraceOptions trace;
   RunOptions run;
-  std::string verify = "on";
+  bool no_verify = false;
   std::uint64_t seed = 1;
   const CLI::Option* seed_option = nullptr;
   bool overwrite = false;  // require_distinct_files asks
   OutputOptions output;
 
-  /// What chooses for `auto`: with --auto-by replay replays, else nothing, and the formulas do.
+  /// What chooses for `auto`: with --cost replay replays, else nothing, and the formulas do.
   AutoChooser chooser(const Context& context) const;
   /// Throws UsageError for an exchange that does not exist, or does not run with these ports.
   Exchange exchange(const Context& context) const;
@@ -136,7 +136,7 @@ class ApplicationRun {
 };
 
 /// The reason of figures that only verifying gives.
-inline constexpr const char* not_verified = "--verify off";
+inline constexpr const char* not_verified = "--no-verify";
 
 /// --input and --column: a list of numbers. \param what  "Read the keys: .npy or .."
 void add_input_options(CLI::App& app, std::string& input, std::string& column,

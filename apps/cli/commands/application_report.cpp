@@ -137,7 +137,7 @@ Table figures_table(const RunFigures& figures) {
     count("links used", figures.links_used, "");
     count("busiest link", figures.link_messages_max, "messages");
     count("bytes of the busiest link", figures.link_bytes_max, "B");
-    count("host waits (headers)", figures.blocked, "");
+    count("blocked headers", figures.blocked, "");
   }
   count("peak memory of a node", figures.peak_bytes, "B");
   if (figures.schedule) {

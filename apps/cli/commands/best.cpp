@@ -218,9 +218,9 @@ Contest contest_of(const BestCommand& options, Operation operation, Weights& wei
   for (Priced& priced :
        ranking(operation, weights, options.model, bytes, ports, arguments_for(operation))) {
     Contestant contestant{std::move(priced),
-                          {{}, "--by replay was not given"},
-                          {{}, "--by work was not given"},
-                          {{}, "--by measured was not given"},
+                          {{}, "--cost replay was not given"},
+                          {{}, "--cost work was not given"},
+                          {{}, "--cost measured was not given"},
                           {}};
     contestant.us = contestant.priced.us;
     contestant.first_by_formula = contest.ranked.empty() && contestant.us.has_value();
@@ -267,7 +267,7 @@ Json contest_json(const BestCommand& options, Operation operation, const Topolog
   Json json{{"operation", operation->name},       {"topology", topology.name()},
             {"nodes", topology.nodes()},          {"ports", to_string(ports)},
             {"block_bytes", contest.block_bytes}, {"cost_model", cost_model_json(options.model)}};
-  json["by"] = options.choice.by;
+  json["cost"] = options.choice.by;
   const bool won = contest.has_winner();
   put(json, "winner", won ? Json(contest.winner().collective().text()) : Json(nullptr),
       "no algorithm with formulas runs here");
@@ -350,12 +350,13 @@ ExitCode best(Context& context, const BestCommand& given) {
   const bool by_replay = options.choice.by_replay(), by_work = options.choice.by_work(),
              measured = options.choice.by == "measured";
   if (measured && options.machine.in_processes()) {
-    throw UsageError("--by measured runs in this process: --nodes-as threads or fibers");
+    throw UsageError("--cost measured runs in this process: --executor threads or fibers");
   }
   for (const CLI::Option* const option : options.of_measuring) {
     if (measured || option->count() == 0) continue;
-    throw UsageError(fmt::format("{} has no effect with --by {}: nothing runs; use --by measured",
-                                 option->get_name(), options.choice.by));
+    throw UsageError(
+        fmt::format("{} has no effect with --cost {}: nothing runs; use --cost measured",
+                    option->get_name(), options.choice.by));
   }
   for (const Topology& topology : topologies) {
     if (measured) require_workers(options.machine, topology);
@@ -473,7 +474,7 @@ Action add_best(CLI::App& program) {
       ->capture_default_str();
   app.add_flag("--markdown", options->markdown, "A table for each operation as markdown")
       ->group("Output");
-  add_choice_options(app, options->choice, options->model, "--by",
+  add_choice_options(app, options->choice, options->model, "--cost",
                      {"formula", "replay", "work", "measured"});
   app.add_option("--iterations", options->iterations, "By measured: timed calls of each")
       ->type_name("N")
@@ -496,7 +497,7 @@ Action add_best(CLI::App& program) {
       "also leaves out forms by which nodes end with different last bits.\n\n"
       "Examples:\n"
       "  wormcube best alltoall --on torus:8x8\n"
-      "  wormcube best alltoall --on torus:4x4,mesh:4x4 --by replay --machine paragon\n"
+      "  wormcube best alltoall --on torus:4x4,mesh:4x4 --cost replay --machine paragon\n"
       "  wormcube best allreduce --on ring:27,torus:8x8 --ports all --bytes 1K..16M --json "
       "map.json");
   return [options](Context& context) { return best(context, *options); };

@@ -45,24 +45,24 @@ std::vector<Table::Column> check_columns(const RowNames& names, bool reduces) {
       {.head = "startups formula", .wide = true},
       {.head = "startups bound", .wide = true},
       {.head = "optimal", .text = true, .wide = true},
-      {.head = "transm.", .unit = "blocks", .width = 8},
-      {.head = "transm. formula", .unit = "blocks", .wide = true},
-      {.head = "transm. bound", .unit = "blocks", .wide = true},
+      {.head = "transmitted", .unit = "blocks", .width = 8},
+      {.head = "transmitted formula", .unit = "blocks", .wide = true},
+      {.head = "transmitted bound", .unit = "blocks", .wide = true},
       {.head = "bound by", .text = true, .wide = true},
-      {.head = "rearr.", .unit = "blocks", .width = 7, .wide = reduces},
-      {.head = "rearr. formula", .unit = "blocks", .wide = true},
-      {.head = "comb.", .unit = "blocks", .width = 6, .wide = !reduces},
+      {.head = "rearranged", .unit = "blocks", .width = 7, .wide = reduces},
+      {.head = "rearranged formula", .unit = "blocks", .wide = true},
+      {.head = "combined", .unit = "blocks", .width = 6, .wide = !reduces},
       {.head = "messages", .wide = true},
       {.head = "longest", .unit = "links", .wide = true},
-      {.head = "load"},
+      {.head = "link load"},
       {.head = "peak", .unit = "blocks", .wide = true},
       {.head = "delivered", .drop = 1},
-      {.head = "once", .drop = 2},
+      {.head = "exactly once", .drop = 2},
       {.head = "deadlock-free", .wide = true},
       {.head = "startups", .unit = "us", .wide = true},
       {.head = "transfer", .unit = "us", .wide = true},
-      {.head = "rearr.", .unit = "us", .wide = true},
-      {.head = "comb.", .unit = "us", .wide = true},
+      {.head = "rearranged", .unit = "us", .wide = true},
+      {.head = "combined", .unit = "us", .wide = true},
       {.head = "time", .unit = "us", .wide = true},
       {.head = "passed"}};
 }
@@ -167,7 +167,8 @@ ExitCode checked(const Sweep::Row& row, const CheckCommand& options, const Check
     results.note(fmt::format("{} on {}: {}", collective.text(), topology.name(), text));
   };
   if (!result.delivered) note("delivery: " + result.proof);
-  if (result.delivered == true && result.exactly_once != true) note("once: " + result.arrivals);
+  if (result.delivered == true && result.exactly_once != true)
+    note("exactly once: " + result.arrivals);
   for (const std::string& failure : result.failures) note("FAILED: " + failure);
   return result.passed() ? passed : failed;
 }
@@ -177,7 +178,7 @@ ExitCode check(Context& context, const CheckCommand& given) {
   const auto limit = milliseconds_of(options.time_limit);
   options.output.validate();
   options.model = options.choice.cost_model(options.model);
-  options.check.in_place = options.what.call.in_place == "on";
+  options.check.in_place = options.what.call.in_place;
   if (!options.schedule.empty()) {
     if (!options.what.operation.empty() || !options.what.on.empty())
       throw UsageError("--schedule brings operation and network; leave OPERATION and --on out");
@@ -242,7 +243,7 @@ Action add_check(CLI::App& program) {
   add_on_option(app, options->what.on, false);
   app.add_option(
          "--schedule", options->schedule,
-         "Check a schedule's text instead, as `show --schedule` writes it: laws and counts; "
+         "Check a schedule's text instead, as `show --write-schedule` writes it: laws and counts; "
          "it has no data, so that nothing is proved of delivery")
       ->type_name("FILE")
       ->check(file_name())

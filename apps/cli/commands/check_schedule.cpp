@@ -40,14 +40,14 @@ ExitCode check_schedule(const Context& context, const std::string& file, bool al
   add("steps", "steps", report.steps, "");
   add("startups", "start-ups", report.startups, "steps in which anybody sends");
   add("transmission_bytes", "transmission", report.transmission, "B, largest message of each step");
-  add("contended_bytes", "the same as time", report.contended, "B, with links that are shared");
+  add("link_bytes", "the same as time", report.contended, "B, with links that are shared");
   add("rearranged_bytes", "rearrangement", report.rearranged, "B");
   add("combined_bytes", "combining", report.combined, "B");
   add("messages", "messages", report.messages, "");
   add("total_bytes", "sent", report.total_bytes, "B");
   add("byte_hops", "sent x links", report.byte_hops, "B");
   add("max_hops", "longest route", report.max_hops, "links");
-  add("link_load_max", "load", report.link_load_max, "messages on one link in one step");
+  add("link_load_max", "link load", report.link_load_max, "messages on one link in one step");
   add("port_violations", "port violations", report.port_violations, "");
   add("unmatched", "unmatched", report.unmatched, "sends and receives without the other end");
   table.add({"deadlock-free", cell(std::optional<bool>(report.deadlock_free)), ""});

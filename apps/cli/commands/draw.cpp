@@ -233,7 +233,7 @@ Play play(const Collective& collective, const DrawCommand& options, const Routin
   const Topology& topology = routing.topology();
   CheckOptions check = options.check;
   check.all_port = all_port(options.what.algorithm, *collective.algorithm);
-  check.in_place = options.what.call.in_place == "on";
+  check.in_place = options.what.call.in_place;
   CheckResult checked = check_collective(collective, topology, check);
   const Contract contract = contract_of(collective, topology.nodes(), block_bytes, check.seed,
                                         Pattern::words, check.in_place);
@@ -561,7 +561,7 @@ ExitCode draw(Context& context, const DrawCommand& given) {
     for (const Play& play : plays) list.push_back(play.json);
     const Json json{{"schema", 1},
                     {"kind", "player"},
-                    {"made", provenance_json(context)},
+                    {"provenance", provenance_json(context)},
                     {"network", network_json(layout, routing)},
                     {"cost",
                      {{"ts_us", options.model.startup_us},

@@ -194,16 +194,16 @@ std::vector<Table::Column> columns_of_admitted(bool several_sizes, bool reduce,
       {.head = "ports", .text = true, .drop = 2},
       {.head = "block", .unit = "B", .wide = !several_sizes},
       {.head = "startups"},
-      {.head = "transm.", .unit = "blocks"},
-      {.head = "contended", .unit = "blocks"},
+      {.head = "transmitted", .unit = "blocks"},
+      {.head = "with contention", .unit = "blocks"},
       {.head = "bound", .unit = "blocks", .wide = true},
       {.head = "bound by", .text = true, .wide = true},
-      {.head = "rearr.", .unit = "blocks"},
-      {.head = "comb.", .unit = "blocks", .wide = !reduce},
+      {.head = "rearranged", .unit = "blocks"},
+      {.head = "combined", .unit = "blocks", .wide = !reduce},
       {.head = "startups", .unit = "us", .wide = true},
       {.head = "transfer", .unit = "us", .wide = true},
-      {.head = "rearr.", .unit = "us", .wide = true},
-      {.head = "comb.", .unit = "us", .wide = true},
+      {.head = "rearranged", .unit = "us", .wide = true},
+      {.head = "combined", .unit = "us", .wide = true},
       {.head = "model", .unit = "us"},
       {.head = "replayed", .unit = "us"},
       {.head = "work", .unit = "KiB"},
@@ -298,7 +298,7 @@ bool list_admitted(const Context& context, const std::vector<const Algorithm*>& 
                         {std::string(operation->name), std::string(algorithm->name),
                          std::string(to_string(algorithm->ports)), std::to_string(sizes[size]),
                          cell(prediction.startups), cell(prediction.transmission_blocks),
-                         contended_cell(prediction, contention), cell(bound.transmission_blocks),
+                         link_blocks_cell(prediction, contention), cell(bound.transmission_blocks),
                          bound_source_cell(bound), cell(prediction.rearranged_blocks),
                          cell(prediction.combined_blocks), cell_rate(parts.startups_us),
                          cell_rate(parts.transfer_us), cell_rate(parts.rearrange_us),
@@ -320,8 +320,8 @@ bool list_admitted(const Context& context, const std::vector<const Algorithm*>& 
           put(result, key, given && answer.figure ? Json(*answer.figure) : Json(nullptr),
               given ? answer.reason : not_given);
         };
-        put_figure("replayed_ps", options.choice.by_replay(), "--by replay was not given");
-        put_figure("work_bytes", options.choice.by_work(), "--by work was not given");
+        put_figure("replayed_ps", options.choice.by_replay(), "--cost replay was not given");
+        put_figure("work_bytes", options.choice.by_work(), "--cost work was not given");
         result["chosen_by_auto"] = AutoChoice::is(choice->second.one_port, *algorithm);
         result["chosen_by_auto_all_ports"] = AutoChoice::is(choice->second.all_port, *algorithm);
         results.push_back(std::move(result));
@@ -422,7 +422,7 @@ ExitCode list(Context& context, const ListCommand& given) {
     if (!options.on.empty() || options.bytes_option->count() > 0 ||
         options.choice.by != "formula" || options.choice.has_machine()) {
       throw UsageError(
-          "--markdown lists algorithms without a network; leave out --on, --bytes, --by and "
+          "--markdown lists algorithms without a network; leave out --on, --bytes, --cost and "
           "--machine, or --markdown");
     }
     print_markdown(algorithms);
@@ -436,7 +436,7 @@ ExitCode list(Context& context, const ListCommand& given) {
       throw UsageError("--bytes has no effect without a network: name one with --on");
     }
     if (options.choice.by != "formula" || options.choice.has_machine()) {
-      throw UsageError("--by and --machine have no effect without a network: name one with --on");
+      throw UsageError("--cost and --machine have no effect without a network: name one with --on");
     }
     results = list_everything(algorithms, options.output);
   } else {
@@ -461,7 +461,7 @@ Action add_list(CLI::App& program) {
   app.add_flag("--markdown", options->markdown,
                "Tables of all algorithms as markdown: docs/reference/algorithms.md")
       ->group("Output");
-  add_choice_options(app, options->choice, options->model, "--by");
+  add_choice_options(app, options->choice, options->model, "--cost");
   add_command_limit_option(app, options->time_limit);
   add_output_options(app, options->output);
   app.footer(
@@ -475,11 +475,12 @@ Action add_list(CLI::App& program) {
       "is "
       "what `auto` takes, `all` what it takes with --ports all, `no` what it leaves out "
       "(baselines, "
-      "what takes long to ask, routes in an order of their own). With --by replay every algorithm "
+      "what takes long to ask, routes in an order of their own). With --cost replay every "
+      "algorithm "
       "is "
       "replayed on the machine as well (docs/explanation/replay.md): the column "
       "`replayed`, by which rows are "
-      "sorted and `auto` is marked. With --by work the column `work` is that: what emulating the "
+      "sorted and `auto` is marked. With --cost work the column `work` is that: what emulating the "
       "call costs, the messages and bytes of all nodes. With --wide: the "
       "parts of the "
       "time, "
@@ -487,8 +488,8 @@ Action add_list(CLI::App& program) {
       "Examples:\n"
       "  wormcube list\n"
       "  wormcube list alltoall --on torus:8x8 --bytes 4K\n"
-      "  wormcube list alltoall --on torus:8x8 --by replay --machine t3d\n"
-      "  wormcube list alltoall --on torus:8x8 --by work --bytes 64,64K\n"
+      "  wormcube list alltoall --on torus:8x8 --cost replay --machine t3d\n"
+      "  wormcube list alltoall --on torus:8x8 --cost work --bytes 64,64K\n"
       "  wormcube list --on hypercube:6 --json -");
   return [options](Context& context) { return list(context, *options); };
 }

@@ -173,7 +173,7 @@ void print_result(const Context& context, const LookupCommand& options, const Lo
   table.add({"keys not in the table", std::to_string(result.absent), ""});
   table.add({"rate", cell_rate(rate), "million keys/s"});
   table.add({"wrong answers", result.wrong ? std::to_string(*result.wrong) : "?",
-             result.wrong ? "" : "(--verify off)"});
+             result.wrong ? "" : "(--no-verify)"});
   print_table(output, table);
 }
 

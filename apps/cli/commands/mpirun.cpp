@@ -43,7 +43,7 @@ namespace wormcube::cli {
 namespace {
 
 struct MpirunCommand {
-  std::string on, eager = "64K", early_memory = "64M", stack = "8M", nodes_as = "fibers";
+  std::string on, eager = "64K", unexpected_memory = "64M", stack = "8M", executor = "fibers";
   int ranks = 0, workers = 0;
   std::vector<std::string> algorithms;
   std::string auto_by = "formula";
@@ -176,7 +176,8 @@ ExitCode run(Context& context, const MpirunCommand& options) {
     if (options.report || options.output.has_files() || !options.matrix.empty() ||
         !options.trace.empty() || !options.schedule.empty() || options.shuffle) {
       throw UsageError(
-          "mpirun: --explore is for many runs; --report, --json, --matrix, --trace and --schedule "
+          "mpirun: --explore is for many runs; --report, --json, --matrix, --trace and "
+          "--write-schedule "
           "are of "
           "one: name it by its --shuffle");
     }
@@ -191,11 +192,12 @@ ExitCode run(Context& context, const MpirunCommand& options) {
   }
   const Bytes eager = parse_bytes(options.eager);
   run.job.eager = eager > 0;
-  run.machine.nodes_as = options.nodes_as == "threads" ? NodesAs::threads : NodesAs::fibers;
-  run.machine.messaging.early_limit = eager;
+  run.machine.executor =
+      options.executor == "threads" ? ExecutorKind::threads : ExecutorKind::fibers;
+  run.machine.messaging.unexpected_limit = eager;
   run.machine.eager_limit = std::min<Bytes>(run.machine.eager_limit, eager);
-  run.machine.messaging.early_messages = ~std::size_t{0};
-  run.machine.messaging.early_bytes = parse_bytes(options.early_memory);
+  run.machine.messaging.unexpected_messages = ~std::size_t{0};
+  run.machine.messaging.unexpected_bytes = parse_bytes(options.unexpected_memory);
   run.machine.stack_bytes = parse_bytes(options.stack);
   run.machine.workers = options.shuffle && options.workers == 0 ? 1 : options.workers;
   run.machine.messaging.shuffle = options.shuffle;
@@ -208,7 +210,7 @@ ExitCode run(Context& context, const MpirunCommand& options) {
     run.job.clock = {models ? mpi::ModelClock::Kind::model : mpi::ModelClock::Kind::steps,
                      options.model.resolve().model, options.compute_speed};
   }
-  run.job.most_early = eager;
+  run.job.most_unexpected = eager;
   run.job.strict = options.strict;
   run.stall = milliseconds_of(options.stall);
   run.on_stall = [](const std::string& text) { complain("warning: " + text); };
@@ -219,7 +221,7 @@ ExitCode run(Context& context, const MpirunCommand& options) {
   trace.validate();
   std::setvbuf(stdout, nullptr, _IOLBF, BUFSIZ);             // a line of a rank stays whole
   auto* const job = new mpi::Run(topology, std::move(run));  // its ranks may outlive this
-  if (job->uses_openmp() && options.nodes_as != "threads" && !options.output.quiet)
+  if (job->uses_openmp() && options.executor != "threads" && !options.output.quiet)
     print_error(fmt::format("# ranks are threads, not fibers: {} uses OpenMP\n", words.front()));
   const mpi::JobEnd end = job->wait();
   flush_output();
@@ -271,14 +273,14 @@ Action add_mpirun(CLI::App& program) {
       ->delimiter(',')
       ->group("What");
   app.add_option(
-         "--auto-by", options->auto_by,
+         "--cost", options->auto_by,
          "What decides for the others: formulas, of a network's time; or the work of emulating "
          "them, mostly the fastest on this computer, after dry runs of them all")
       ->type_name("formula|work")
       ->check(CLI::IsMember({"formula", "work"}))
       ->capture_default_str()
       ->group("What");
-  app.add_option("--nodes-as", options->nodes_as, "What a rank is: a fiber or an OS thread")
+  app.add_option("--executor", options->executor, "What a rank is: a fiber or an OS thread")
       ->type_name("fibers|threads")
       ->check(CLI::IsMember({"fibers", "threads"}))
       ->capture_default_str()
@@ -297,7 +299,7 @@ Action add_mpirun(CLI::App& program) {
       ->capture_default_str()
       ->group("Machine");
   app.add_option(
-         "--early-memory", options->early_memory,
+         "--unexpected-memory", options->unexpected_memory,
          "Memory of a rank for messages that came before they were asked for; of further ones "
          "the sender waits")
       ->type_name("N[K|M|G]")
@@ -389,7 +391,7 @@ Action add_mpirun(CLI::App& program) {
       ->check(file_name())
       ->group("Output");
   app.add_option(
-         "--schedule", options->schedule,
+         "--write-schedule", options->schedule,
          "The messages of the run, in the steps that follow from who waited for what, as text that "
          "check, show and replay read (--schedule)")
       ->type_name("FILE")

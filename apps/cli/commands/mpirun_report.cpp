@@ -58,7 +58,7 @@ std::string ranks_text(const Json& by_rank) {
   row("ms in MPI calls (host)", "inside_us", 1000);
   row("ms outside (host)", "outside_us", 1000);
   row("questions in vain", "polls", 1);
-  row("early bytes, peak", "early_bytes_peak", 1);
+  row("unexpected bytes, peak", "unexpected_bytes_peak", 1);
   return table.text(false);
 }
 
@@ -71,12 +71,12 @@ Json report_json(const mpi::Run& run, const mpi::JobEnd& end, int code,
   json["topology"] = job.topology().name();
   json["nodes"] = job.topology().nodes();
   json["ranks"] = job.ranks();
-  json["executor"] = run.ranks_are() == NodesAs::threads ? "threads" : "fibers";
+  json["executor"] = run.ranks_are() == ExecutorKind::threads ? "threads" : "fibers";
   json["uses_openmp"] = run.uses_openmp();
   json["exit_code"] = code;
   put(json, "ended_by", end.text.empty() ? Json(nullptr) : Json(end.text),
       "all ranks came to their end");
-  json["auto_by"] = job.options().by_work ? "work" : "formula";
+  json["cost"] = job.options().by_work ? "work" : "formula";
   json["calls"] = Json::object();
   for (const auto& [name, calls] : calls_of(job)) json["calls"][name] = calls;
   json["communicators"] = Json::array();
@@ -114,7 +114,7 @@ Json report_json(const mpi::Run& run, const mpi::JobEnd& end, int code,
     of_rank["inside_us"] = node ? Json(us(rank.inside)) : Json(nullptr);
     of_rank["outside_us"] = node ? Json(us(rank.whole - rank.inside)) : Json(nullptr);
     of_rank["polls"] = node ? Json(node->polls) : Json(nullptr);
-    of_rank["early_bytes_peak"] = node ? Json(node->peak_early_bytes) : Json(nullptr);
+    of_rank["unexpected_bytes_peak"] = node ? Json(node->peak_unexpected_bytes) : Json(nullptr);
     json["by_rank"].push_back(std::move(of_rank));
   }
   const auto if_ended = [&](auto figure) { return machine ? Json(figure()) : Json(nullptr); };
@@ -220,7 +220,7 @@ void print_report(const Json& json) {
                        choice["algorithm"].get<std::string>(),
                        choice["asked_for"].get<bool>()
                            ? "--algorithm"
-                           : fmt::format("auto{}{}", json["auto_by"] == "work" ? " by work" : "",
+                           : fmt::format("auto{}{}", json["cost"] == "work" ? " by work" : "",
                                          each["is_network"].get<bool>() ? "" : ", on a part"),
                        std::to_string(choice["calls"].get<std::uint64_t>())});
     }

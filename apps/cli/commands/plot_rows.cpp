@@ -204,7 +204,7 @@ void read_benchmarks(const Json& json, PlotFile& file) {
 }
 
 void read_made(const Json& row, PlotFile& file) {
-  const auto made = row.find("made");
+  const auto made = row.find("provenance");
   if (made == row.end() || !made->is_object()) return;
   const Rank schema = rank_of(number_of(*made, "schema").value_or(0));
   if (file.schema != 0 && schema != file.schema) {

@@ -323,7 +323,7 @@ ExitCode replay_command(Context& context, const ReplayCommand& given) {
   const ExitCode worst = sweep.each(context, output, results, progress, [&](const Sweep::Row& row) {
     const Collective& collective = row.collective;
     const Schedule schedule =
-        record_call(collective, row.topology, row.block_bytes, options.what.call.in_place == "on");
+        record_call(collective, row.topology, row.block_bytes, options.what.call.in_place);
     const ExitCode code = replayer({&collective, row.block_bytes, collective.text()}, schedule,
                                    all_port(options.what.algorithm, *collective.algorithm));
     note_remark(results, *collective.algorithm, row.topology);
@@ -358,14 +358,14 @@ Action add_replay(CLI::App& program) {
   add_on_option(app, options->what.on, false);
   app.add_option(
          "--schedule", options->schedule,
-         "Replay a schedule's text, as `show --schedule` writes it, instead of an operation")
+         "Replay a schedule's text, as `show --write-schedule` writes it, instead of an operation")
       ->type_name("FILE")
       ->check(file_name())
       ->group("What");
   add_algorithm_options(app, options->what.algorithm);
   options->what.bytes_option = add_sizes_option(app, options->bytes, "Block size");
   app.add_option(
-         "--auto-by", options->by,
+         "--cost", options->by,
          "What `auto` chooses by: the formulas, replays of them all, or the work of emulating them")
       ->type_name("formula|replay|work")
       ->check(CLI::IsMember({"formula", "replay", "work"}))
@@ -394,7 +394,8 @@ Action add_replay(CLI::App& program) {
       "The schedule is recorded without data and simulated in whole picoseconds: worms hold and "
       "wait, "
       "flits take turns on\n"
-      "links, ports serve one message after the other (docs/explanation/replay.md). The same figures "
+      "links, ports serve one message after the other (docs/explanation/replay.md). The same "
+      "figures "
       "on every host. Columns:\n"
       "  time       of the slowest node\n"
       "  lock step  if all nodes took each step together, by a closed form; '>': it may take "
@@ -416,7 +417,8 @@ Action add_replay(CLI::App& program) {
       "  wormcube replay alltoall --on torus:16x16 --algorithm all --machine t3d\n"
       "  wormcube replay alltoall --on ring:8 --algorithm shift --lockstep --critical-path\n"
       "  wormcube replay broadcast --on mesh:8x8 --algorithm halving --trace trace.json\n"
-      "  wormcube show alltoall --on ring:4 --schedule s.txt; wormcube replay --schedule s.txt");
+      "  wormcube show alltoall --on ring:4 --write-schedule s.txt; wormcube replay --schedule "
+      "s.txt");
   return [options](Context& context) { return replay_command(context, *options); };
 }
 

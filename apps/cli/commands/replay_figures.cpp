@@ -133,10 +133,10 @@ std::vector<std::string> explanation(const ReplayTask& task, const Topology& top
   const Prediction p = task.collective->predict(topology);
   const auto m = static_cast<double>(task.block_bytes);
   std::vector<std::string> lines;
-  if (!p.startups || (!p.transmission_blocks && !p.contended_blocks)) {
+  if (!p.startups || (!p.transmission_blocks && !p.link_blocks)) {
     return {fmt::format("{}: its source gives no formula", task.name)};
   }
-  const double blocks = p.contended_blocks.value_or(p.transmission_blocks.value_or(0));
+  const double blocks = p.link_blocks.value_or(p.transmission_blocks.value_or(0));
   lines.push_back(
       fmt::format("{} on {}, blocks of {} B:", task.name, topology.name(), task.block_bytes));
   std::string formula = fmt::format("  ts x {:g} + tw x m x {:g}", *p.startups, blocks);
@@ -155,7 +155,7 @@ std::vector<std::string> explanation(const ReplayTask& task, const Topology& top
   lines.push_back(formula);
   lines.push_back(numbers);
   lines.push_back(parts + fmt::format(" = {:g} us", predicted_us(p, cost, task.block_bytes)));
-  if (p.contended_blocks && p.contended_blocks != p.transmission_blocks) {
+  if (p.link_blocks && p.link_blocks != p.transmission_blocks) {
     lines.emplace_back(
         "  (links are shared: blocks are counted times the load of their busiest link)");
   }

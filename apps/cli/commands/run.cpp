@@ -43,7 +43,7 @@ struct RunCommand {
   std::vector<std::string> bytes{"1K"};
   CollectiveRun run;
   ChoiceOptions choice;
-  std::string verify = "on";
+  bool no_verify = false;
   MachineFlags machine;
   TraceOptions trace;
   OutputOptions output;
@@ -141,7 +141,7 @@ Json result_json(const Context& context, Json json, const RunResult& result,
   put(json, "data_bytes", json_value(result.data_bytes), "a barrier moves no data");
   put(json, "algbw_gb_per_s", json_value(result.algbw_gb_per_s), "no data, or no time");
   put(json, "busbw_gb_per_s", json_value(result.busbw_gb_per_s), "no data, or no time");
-  put(json, "wrong", result.wrong ? Json(*result.wrong) : Json(nullptr), "--verify off");
+  put(json, "wrong", result.wrong ? Json(*result.wrong) : Json(nullptr), "--no-verify");
   if (!result.first_wrong.empty()) json["first_wrong"] = result.first_wrong;
   json["messages"] = result.messages;
   for (const auto& [name, value] : {std::pair("link_bytes_max", json_value(result.link_bytes_max)),
@@ -153,7 +153,7 @@ Json result_json(const Context& context, Json json, const RunResult& result,
   json["peak_bytes"] = result.peak_bytes;
   json["predicted"] = prediction_json(result.predicted);
   add_origin_json(context, json, *result.collective.algorithm, options, machine);
-  put(json, "passed", result.wrong ? Json(result.passed()) : Json(nullptr), "--verify off");
+  put(json, "passed", result.wrong ? Json(result.passed()) : Json(nullptr), "--no-verify");
   return json;
 }
 
@@ -174,7 +174,7 @@ std::vector<Table::Column> run_columns(const RowNames& names, bool with_calls) {
       {.head = "busbw", .unit = "MB/s", .width = 8, .drop = 1},
       {.head = "model", .unit = "us", .width = 7},
       {.head = "busiest link", .unit = "B", .wide = true},
-      {.head = "host waits", .wide = true},
+      {.head = "blocked headers", .wide = true},
       {.head = "parked", .width = 8, .wide = true},
       {.head = "peak", .unit = "B", .width = 9, .wide = true},
       {.head = "wrong", .unit = "B", .width = 6}};
@@ -294,10 +294,10 @@ class Runs {
  private:
   void write_trace(const Sweep::Row& row) {
     const std::string other = fmt::format(
-        R"("topology":{},"run":{},"block_bytes":{},"nodes_as":{})",
+        R"("topology":{},"run":{},"block_bytes":{},"executor":{})",
         Json(row.topology.name()).dump(),
         Json(fmt::format("{} {}", row.collective.operation()->name, row.collective.text())).dump(),
-        row.block_bytes, Json(options_.machine.nodes_as).dump());
+        row.block_bytes, Json(options_.machine.executor).dump());
     const TraceCounts counts = write_trace_file(
         options_.trace, [&](const auto& write) { return trace_->write(write, other); });
     results_.note(trace_text(options_.trace, counts));
@@ -329,19 +329,19 @@ ExitCode run(Context& context, const RunCommand& given) {
   });
   const Operation operation = parse_operation(options.what.operation);
   options.run.model = options.choice.cost_model(options.run.model);
-  options.run.verify = options.verify == "on";
-  options.run.in_place = options.what.call.in_place == "on";
+  options.run.verify = !options.no_verify;
+  options.run.in_place = options.what.call.in_place;
   options.run.share_here = share_here(context);
   options.run.links = !options.output.links.empty();
   if (options.run.links && options.machine.in_processes()) {
-    throw UsageError(fmt::format("--links has no effect with --nodes-as {}: {}",
-                                 options.machine.nodes_as, no_links));
+    throw UsageError(fmt::format("--links has no effect with --executor {}: {}",
+                                 options.machine.executor, no_links));
   }
   if (options.trace.wanted() && options.machine.in_processes()) {
     throw UsageError(
-        fmt::format("--trace has no effect with --nodes-as {}: it sees the nodes of "
+        fmt::format("--trace has no effect with --executor {}: it sees the nodes of "
                     "this process; use threads or fibers",
-                    options.machine.nodes_as));
+                    options.machine.executor));
   }
   const std::vector<Bytes> sizes =
       operation->moves_data ? parse_sizes(options.bytes) : std::vector<Bytes>{0};
@@ -379,10 +379,10 @@ ExitCode run(Context& context, const RunCommand& given) {
                                   "the column `model` is about a network"));
   print_setting(
       output, "runs",
-      fmt::format("{} timed, {} before them to warm up, {}verify {}, seed {}",
-                  options.run.iterations, options.run.warmup,
+      fmt::format("{} timed, {} before them to warm up, {}{}, seed {}", options.run.iterations,
+                  options.run.warmup,
                   options.run.calls > 0 ? fmt::format("{} back to back, ", options.run.calls) : "",
-                  options.verify, options.run.seed));
+                  options.no_verify ? "not verified" : "verified", options.run.seed));
   print_choice(output, options.choice, options.run.model);
 
   Results results(context, output, run_columns(sweep.names(), options.run.calls > 0));
@@ -412,7 +412,7 @@ ExitCode run(Context& context, const RunCommand& given) {
       complain(fmt::format("--plot {}: nothing to draw: no run has a result", options.plot));
       return worst;
     }
-    for (Json& row : rows) row["made"] = provenance_json(context);
+    for (Json& row : rows) row["provenance"] = provenance_json(context);
     PlotOptions plot;
     (options.plot.ends_with(".html") ? plot.html : plot.svg) = options.plot;
     write_plots({plot_file_of(std::move(rows), "the run")}, plot);
@@ -446,8 +446,9 @@ Action add_run(CLI::App& program) {
       ->check(between(0, 100000000))
       ->capture_default_str()
       ->group("Measuring");
-  add_on_off_option(app, "--verify", options->verify,
-                    "Compare every byte of the last call's output", "Measuring");
+  app.add_flag("--no-verify", options->no_verify,
+               "Skip comparing every byte of the last call's output")
+      ->group("Measuring");
   app.add_option("--seed", options->run.seed,
                  "For the data, and the block sizes of the operations whose names end with v")
       ->type_name("N")
@@ -484,7 +485,7 @@ Action add_run(CLI::App& program) {
       "  model         the time by the formulas with --ts --tw --tr --tc; '-' where there is no "
       "formula,\n"
       "                '>=' where messages share links and nothing tells how many\n"
-      "  wrong         wrong bytes in the last call's output; `?` with --verify off\n"
+      "  wrong         wrong bytes in the last call's output; `?` with --no-verify\n"
       "  with --wide:\n"
       "  quartile 1, 3 a quarter of the times is not more, or not less\n"
       "  algbw         a node's data / median time\n"
@@ -503,8 +504,8 @@ Action add_run(CLI::App& program) {
       "  wormcube run alltoall --on torus:4x4 --algorithm suh-torus,shift --bytes 64..64K --plot "
       "times.html\n"
       "  wormcube run alltoall --on torus:4x4 --algorithm shift --trace trace.json\n"
-      "  wormcube run broadcast --on mesh:6x5 --root 7 --bytes 1M --nodes-as fibers\n"
-      "  mpirun -n 64 wormcube run alltoall --on torus:8x8 --nodes-as mpi --algorithm all");
+      "  wormcube run broadcast --on mesh:6x5 --root 7 --bytes 1M --executor fibers\n"
+      "  mpirun -n 64 wormcube run alltoall --on torus:8x8 --executor mpi --algorithm all");
   return [options](Context& context) { return run(context, *options); };
 }
 

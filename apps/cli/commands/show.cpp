@@ -57,7 +57,7 @@ struct ShowCommand {
   OutputOptions output;
   std::string dot, svg, schedule;  // files, as in OutputOptions
   double time_limit = 0;
-  std::string schedule_in, block;
+  std::string schedule_file, block;
 };
 
 /// What goes to which file, and that only one of them is standard output.
@@ -67,7 +67,8 @@ OutputOptions validated(const ShowCommand& options) {
                                                 &options.dot, &options.svg,  &options.schedule};
   if (std::ranges::count(files, std::string("-"), [](const auto* file) { return *file; }) > 1) {
     throw UsageError(
-        "only one of --json, --jsonl, --csv, --dot, --svg and --schedule can have standard output; "
+        "only one of --json, --jsonl, --csv, --dot, --svg and --write-schedule can have standard "
+        "output; "
         "give "
         "the others a file");
   }
@@ -238,8 +239,7 @@ ExitCode show_steps(const Context& context, const ShowCommand& options, const Ou
 ExitCode show_block(const Context& context, const ShowCommand& options, const OutputOptions& output,
                     const Collective& collective, const Topology& topology, Json json) {
   const auto [from, to] = parse_block(options.block, topology);
-  const BlockWay way =
-      follow_block(collective, topology, from, to, options.what.call.in_place == "on");
+  const BlockWay way = follow_block(collective, topology, from, to, options.what.call.in_place);
   print_setting(output, "topology", topology_text(topology));
   json["topology"] = topology.name();
   json["nodes"] = topology.nodes();
@@ -275,19 +275,19 @@ ExitCode show_block(const Context& context, const ShowCommand& options, const Ou
 ExitCode show(Context& context, const ShowCommand& options) {
   const CommandLimit limit(context, milliseconds_of(options.time_limit));
   const OutputOptions output = validated(options);
-  if (!options.schedule_in.empty()) {
+  if (!options.schedule_file.empty()) {
     if (!options.what.operation.empty() || !options.on.empty() || !options.block.empty()) {
       throw UsageError(
-          "--schedule-in brings operation and network, and no data; leave OPERATION, --on and "
+          "--schedule brings operation and network, and no data; leave OPERATION, --on and "
           "--block out");
     }
-    const Schedule schedule = read_schedule(options.schedule_in);
-    print_setting(output, "show", "the schedule " + options.schedule_in);
-    Json json{{"schedule", options.schedule_in}};
+    const Schedule schedule = read_schedule(options.schedule_file);
+    print_setting(output, "show", "the schedule " + options.schedule_file);
+    Json json{{"schedule", options.schedule_file}};
     return show_steps(context, options, output, schedule, 0, "", std::move(json));
   }
   if (options.what.operation.empty())
-    throw UsageError("OPERATION is required (or a schedule: --schedule-in FILE)");
+    throw UsageError("OPERATION is required (or a schedule: --schedule FILE)");
   if (options.on.empty()) throw UsageError("--on is required");
   Sweep sweep(options.what, {parse_topology(options.on)}, {parse_bytes(options.bytes)});
   const Operation operation = sweep.operation();
@@ -307,7 +307,7 @@ ExitCode show(Context& context, const ShowCommand& options) {
   const Program program =
       collective_program(collective,
                          contract_of(collective, topology.nodes(), bytes, 1, Pattern::words,
-                                     options.what.call.in_place == "on"),
+                                     options.what.call.in_place),
                          nullptr);
   Progress progress(context, output, "show " + title);
   progress.doing("dry run");
@@ -348,8 +348,8 @@ Action add_show(CLI::App& program) {
   app.add_option("--on", options->on, "The network, for instance ring:8 torus:4x4 hypercube:3")
       ->type_name("TOPOLOGY")
       ->group("What");
-  app.add_option("--schedule-in", options->schedule_in,
-                 "Show a schedule's text instead, as --schedule writes it")
+  app.add_option("--schedule", options->schedule_file,
+                 "Show a schedule's text instead, as --write-schedule writes it")
       ->type_name("FILE")
       ->check(file_name())
       ->group("What");
@@ -378,7 +378,7 @@ Action add_show(CLI::App& program) {
   add_file_option(app, "--dot", options->dot, "Write one step as a graph for Graphviz");
   add_file_option(app, "--svg", options->svg,
                   "Write one step as a picture: SVG, or PDF or PNG if FILE ends so");
-  add_file_option(app, "--schedule", options->schedule,
+  add_file_option(app, "--write-schedule", options->schedule,
                   "Write the whole schedule in its text form, which can be read again");
   app.footer(
       "The program of every node is recorded without data; nothing runs. One table of messages "
@@ -396,7 +396,7 @@ Action add_show(CLI::App& program) {
       "  wormcube show alltoall --on torus:4x4 --algorithm suh-torus --node 5\n"
       "  wormcube show alltoall --on ring:8 --algorithm shift --step 3 --svg step3.svg\n"
       "  wormcube show alltoall --on torus:4x4 --algorithm suh-torus --block 0,10\n"
-      "  wormcube show broadcast --on mesh:4x4 --schedule -");
+      "  wormcube show broadcast --on mesh:4x4 --write-schedule -");
   return [options](Context& context) { return show(context, *options); };
 }
 

@@ -73,7 +73,7 @@ void print_result(const Context& context, const SortCommand& options, const Sort
   }
   const auto counted = [&](const char* name, std::size_t value, const char* unit) {
     table.add({name, result.verified() ? std::to_string(value) : "?",
-               result.verified() ? unit : "(--verify off)"});
+               result.verified() ? unit : "(--no-verify)"});
   };
   counted("keys less than the one before", result.check.descents, "");
   counted("keys of the input that are missing", result.check.missing,

@@ -57,7 +57,7 @@ void print_result(const Context& context, const TransposeCommand& options, const
   Table table = figures_table(result.figures);
   table.add({"rate", cell_rate(rate), "GB/s of the matrix"});
   table.add({"wrong elements", result.wrong ? std::to_string(*result.wrong) : "?",
-             result.wrong ? "" : "(--verify off)"});
+             result.wrong ? "" : "(--no-verify)"});
   print_table(output, table);
 }
 

@@ -65,7 +65,7 @@ struct Race {
 
 CostSample sample_of(const Prediction& prediction, Bytes block_bytes, double us) {
   const auto bytes = static_cast<double>(block_bytes);
-  return {*prediction.startups, bytes * *prediction.contended_blocks,
+  return {*prediction.startups, bytes * *prediction.link_blocks,
           bytes * prediction.rearranged_blocks.value_or(0),
           bytes * prediction.combined_blocks.value_or(0), us};
 }
@@ -95,7 +95,7 @@ std::vector<Measured> measure(const Context& context, const TuneCommand& options
         }
         collective.settle(topology, CostModel(), bytes);
         const Prediction prediction = weigh(collective, topology).prediction;
-        if (!prediction.complete() || !prediction.contended_blocks) continue;
+        if (!prediction.complete() || !prediction.link_blocks) continue;
         progress.doing(fmt::format("{} {}, {} B", name, collective.text(), bytes));
         CollectiveRun run;
         run.block_bytes = bytes;
@@ -175,7 +175,7 @@ MachineProfile profile_of(const TuneCommand& options, const Topology& topology, 
       "root mean square {:.0f}%, median {:.0f}%, largest {:.0f}%; right for this network and "
       "executor alone, and for choosing: a node's steps take the time of all nodes' messages "
       "on these cores",
-      options.machine.nodes_as, usable_cores(), samples, options.iterations, 100 * fit.rms,
+      options.machine.executor, usable_cores(), samples, options.iterations, 100 * fit.rms,
       100 * fit.median, 100 * fit.largest)};
   profile.source = "wormcube tune";
   return profile;
@@ -216,9 +216,9 @@ ExitCode tune(Context& context, const TuneCommand& options) {
   }
   if (options.machine.in_processes()) {
     throw UsageError(
-        fmt::format("tune measures the emulator of this process; --nodes-as {} is "
+        fmt::format("tune measures the emulator of this process; --executor {} is "
                     "an MPI library's network",
-                    options.machine.nodes_as));
+                    options.machine.executor));
   }
   const Topology topology = parse_topology(options.on);
   topology.require_routable();
@@ -274,7 +274,7 @@ ExitCode tune(Context& context, const TuneCommand& options) {
   print_note(
       output,
       fmt::format("what auto takes, in times of the quickest: {:.2f} on average (geometric), "
-                  "{:.2f} at worst; with the presets {:.2f} and {:.2f}; with --auto-by work {:.2f} "
+                  "{:.2f} at worst; with the presets {:.2f} and {:.2f}; with --cost work {:.2f} "
                   "and {:.2f}",
                   by_fit.mean, by_fit.worst, by_presets.mean, by_presets.worst, by_work.mean,
                   by_work.worst));
@@ -342,7 +342,7 @@ Action add_tune(CLI::App& program) {
       "those of the least sum of\n"
       "squared relative errors, none below 0. The table has, for each operation and size, the "
       "quickest algorithm, and what\n"
-      "`auto` takes with the constants fitted, with the presets, and by work (--auto-by work, "
+      "`auto` takes with the constants fitted, with the presets, and by work (--cost work, "
       "which "
       "needs no profile), in times\n"
       "of the quickest.\n\n"
@@ -351,8 +351,8 @@ Action add_tune(CLI::App& program) {
       "well it fits is told; no constants fit caches, cores that are shared, and links that cost "
       "nothing.\n\n"
       "Examples:\n"
-      "  wormcube tune --on torus:8x8 --nodes-as fibers --save ./here.json\n"
-      "  wormcube run alltoall --on torus:8x8 --nodes-as fibers --machine ./here.json --bytes 4K\n"
+      "  wormcube tune --on torus:8x8 --executor fibers --save ./here.json\n"
+      "  wormcube run alltoall --on torus:8x8 --executor fibers --machine ./here.json --bytes 4K\n"
       "  wormcube tune allreduce reduce --on hypercube:5 --bytes 8..64K");
   return [options](Context& context) { return tune(context, *options); };
 }

@@ -1,4 +1,4 @@
-// The processes that were started together for --nodes-as mpi, of which the first prints.
+// The processes that were started together for --executor mpi, of which the first prints.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 

@@ -60,13 +60,13 @@ std::optional<Launch> launch_of_several(
 std::string wrongly_started(const Launch& launch, bool wants, const std::string& library) {
   if (!wants) {
     return fmt::format(
-        "{}, but without --nodes-as mpi or mpi+fibers: each of them would do all the work for "
+        "{}, but without --executor mpi or mpi+fibers: each of them would do all the work for "
         "itself; {}, or start wormcube once, without mpirun (or unset {} to run it several times)",
         start_text(launch),
         library.empty()
             ? "this wormcube was built without MPI: install one (Debian: libopenmpi-dev "
               "openmpi-bin, or libmpich-dev mpich) and build again"
-            : "add --nodes-as mpi+fibers to share it",
+            : "add --executor mpi+fibers to share it",
         launch.variable);
   }
   if (library.empty()) {
@@ -89,13 +89,13 @@ std::string wrongly_started(const Launch& launch, bool wants, const std::string&
 }
 
 bool wants_cluster(int argc, const char* const* argv) {
-  constexpr std::string_view option = "--nodes-as";
+  constexpr std::string_view option = "--executor";
   for (int i = 1; i < argc; ++i) {
     const std::string_view word = argv[i];
     if (word == option && i + 1 < argc && std::string_view(argv[i + 1]).starts_with("mpi")) {
       return true;
     }
-    if (word.starts_with("--nodes-as=mpi")) return true;
+    if (word.starts_with("--executor=mpi")) return true;
   }
   return false;
 }

@@ -26,11 +26,11 @@ std::optional<Launch> launch_of_several(
     const std::function<const char*(const char*)>& environment = {});
 
 /// What is said to the first process of a launch that does not work together.
-/// \param wants    whether --nodes-as mpi.. was asked for
+/// \param wants    whether --executor mpi.. was asked for
 /// \param library  the MPI that this program is built with: "Open MPI v4.1.4"; empty for none
 std::string wrongly_started(const Launch& launch, bool wants, const std::string& library);
 
-/// Whether the command line says --nodes-as mpi..: what is printed depends on it, errors included.
+/// Whether the command line says --executor mpi..: what is printed depends on it, errors included.
 bool wants_cluster(int argc, const char* const* argv);
 
 }  // namespace wormcube::cli

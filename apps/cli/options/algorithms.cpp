@@ -16,7 +16,7 @@ void add_algorithm_options(CLI::App& app, AlgorithmOptions& options) {
          "--algorithm", options.names,
          "Names from `wormcube list`, separated with commas, options with them: "
          "suh-mesh:order=parity:ring=folded; `auto`: the cheapest by formula (one-port, unless "
-         "--ports all; or by replay or work: --auto-by) but for those that `list` says it leaves "
+         "--ports all; or by replay or work: --cost) but for those that `list` says it leaves "
          "out; "
          "`all`: every one that this "
          "network admits")

@@ -21,12 +21,12 @@ void add_call_options(CLI::App& app, CallOptions& options) {
           ->check(at_least(0))
           ->capture_default_str()
           ->group(group);
-  options.by_option =
-      app.add_option("--by", options.by, "shift: node r sends to node r + Q modulo p; Q may be < 0")
-          ->type_name("Q")
-          ->check(whole_signed_number())
-          ->capture_default_str()
-          ->group(group);
+  options.by_option = app.add_option("--distance", options.by,
+                                     "shift: node r sends to node r + Q modulo p; Q may be < 0")
+                          ->type_name("Q")
+                          ->check(whole_signed_number())
+                          ->capture_default_str()
+                          ->group(group);
   options.sources_option =
       app.add_option("--sources", options.sources,
                      "k_broadcast, k_alltoall, and the targets of k_reduce, k_gather: K for the "
@@ -50,8 +50,9 @@ void add_call_options(CLI::App& app, CallOptions& options) {
                             ->type_name("int32|int64|uint8|float|double|complex|affine")
                             ->capture_default_str()
                             ->group(group);
-  options.in_place_option = add_on_off_option(app, "--in-place", options.in_place,
-                                              "The input lies where the output will be", group);
+  options.in_place_option =
+      app.add_flag("--in-place", options.in_place, "The input lies where the output will be")
+          ->group(group);
 }
 
 namespace {
@@ -131,7 +132,7 @@ std::string arguments_text(Operation operation, const Arguments& arguments) {
   std::string text;
   const auto add = [&text](const std::string& more) { text += (text.empty() ? "" : ", ") + more; };
   if (operation->rooted) add(fmt::format("root {}", arguments.root));
-  if (operation->shifts) add(fmt::format("by {}", arguments.by));
+  if (operation->shifts) add(fmt::format("distance {}", arguments.by));
   if (operation->permutes) add(std::string(to_string(arguments.permutation)));
   if (operation->reduces) {
     add(fmt::format("{} on {}", arguments.reduction.name, arguments.reduction.type));
@@ -149,7 +150,7 @@ std::string arguments_text(Operation operation, const Arguments& arguments) {
 Json arguments_json(Operation operation, const Arguments& arguments) {
   Json json = Json::object();
   if (operation->rooted) json["root"] = arguments.root;
-  if (operation->shifts) json["by"] = arguments.by;
+  if (operation->shifts) json["distance"] = arguments.by;
   if (operation->permutes) json["permutation"] = to_string(arguments.permutation);
   if (operation->has_sources) json["sources"] = arguments.sources;
   if (operation->reduces) {

@@ -13,13 +13,13 @@
 
 namespace wormcube::cli {
 
-/// The arguments of a call: --root, --by, --sources, --permutation, --operator, --type,
+/// The arguments of a call: --root, --distance, --sources, --permutation, --operator, --type,
 /// --in-place.
 struct CallOptions {
   Rank root = 0;
   std::int64_t by = 1;
-  std::string sources = "1", permutation = "complement", reduction = "sum", type = "double",
-              in_place = "off";
+  std::string sources = "1", permutation = "complement", reduction = "sum", type = "double";
+  bool in_place = false;
   // Which of them were given: one that has no effect is refused.
   CLI::Option *root_option = nullptr, *by_option = nullptr, *sources_option = nullptr,
               *permutation_option = nullptr, *operator_option = nullptr, *type_option = nullptr,

@@ -15,7 +15,7 @@
 
 namespace wormcube::cli {
 
-/// --machine, and --auto-by, beside the options of the cost model.
+/// --machine, and --cost, beside the options of the cost model.
 struct ChoiceOptions {
   std::string machine, by = "formula";
   CostFlags cost;
@@ -36,10 +36,10 @@ struct ChoiceOptions {
 /// The cost model's options, and --machine.
 void add_machine_costs(CLI::App& app, ChoiceOptions& choice, CostModel& model);
 /// The same with what `auto` chooses by.
-/// \param name    "--auto-by"
+/// \param name    "--cost"
 /// \param values  it may be, "formula", "replay" and "work" among them
 void add_choice_options(CLI::App& app, ChoiceOptions& choice, CostModel& model,
-                        const std::string& name = "--auto-by",
+                        const std::string& name = "--cost",
                         const std::vector<std::string>& values = {"formula", "replay", "work"});
 /// The '#' lines: the cost model, the machine, and what is replayed.
 void print_choice(const OutputOptions& output, const ChoiceOptions& choice, const CostModel& model);

@@ -33,15 +33,15 @@ void require_cluster(const Context& context, const MachineFlags& flags, const To
   if (!flags.in_processes()) return;
   if (context.cluster() == nullptr) {
     throw UsageError(
-        fmt::format("--nodes-as {}: this wormcube was built without MPI; install one (Debian: "
+        fmt::format("--executor {}: this wormcube was built without MPI; install one (Debian: "
                     "libopenmpi-dev openmpi-bin, or libmpich-dev mpich) and build again",
-                    flags.nodes_as));
+                    flags.executor));
   }
   const int processes = context.cluster()->processes();
-  if (flags.nodes_as == "mpi" && processes != topology.nodes()) {
+  if (flags.executor == "mpi" && processes != topology.nodes()) {
     throw UsageError(fmt::format(
-        "{}: {} nodes, but {} process{}, and --nodes-as mpi puts one node in each; start mpirun -n "
-        "{}, or use --nodes-as mpi+fibers",
+        "{}: {} nodes, but {} process{}, and --executor mpi puts one node in each; start mpirun -n "
+        "{}, or use --executor mpi+fibers",
         topology.name(), topology.nodes(), processes, processes == 1 ? "" : "es",
         topology.nodes()));
   }
@@ -54,8 +54,8 @@ void require_cluster(const Context& context, const MachineFlags& flags, const To
                            : flags.virtual_channels != plain.virtual_channels ? "--virtual-channels"
                                                                               : nullptr;
   if (idle != nullptr) {
-    throw UsageError(fmt::format("{} has no effect with --nodes-as {}: the network is a real one",
-                                 idle, flags.nodes_as));
+    throw UsageError(fmt::format("{} has no effect with --executor {}: the network is a real one",
+                                 idle, flags.executor));
   }
 }
 
@@ -82,7 +82,7 @@ void print_machine(const Context& context, const OutputOptions& output, const Ma
       fmt::format(
           "nodes as {}, {} process{} ({} on the first one's computer), {}, eager limit {} B, "
           "{}",
-          flags.nodes_as, context.cluster()->processes(),
+          flags.executor, context.cluster()->processes(),
           context.cluster()->processes() == 1 ? "" : "es", context.cluster()->processes_here(),
           context.cluster()->library(),
           settings.eager_limit.value_or(context.cluster()->default_eager_limit()),
@@ -94,7 +94,7 @@ void print_machine(const Context& context, const OutputOptions& output, const Ma
 
 void add_machine_json(const Context& context, Json& json, const MachineFlags& flags,
                       const MachineOptions& options, Rank nodes) {
-  json["nodes_as"] = flags.nodes_as;
+  json["executor"] = flags.executor;
   json["network"] = flags.in_processes() ? "mpi" : "emulated";
   if (!flags.in_processes()) {
     json["channel_capacity"] = options.channel_capacity;
@@ -103,7 +103,7 @@ void add_machine_json(const Context& context, Json& json, const MachineFlags& fl
     json["lock_step"] = options.lock_step;
     json["window"] = options.window;
     json["pinned"] = options.pin;
-    if (options.nodes_as == NodesAs::fibers) {
+    if (options.executor == ExecutorKind::fibers) {
       json["workers"] = std::min(options.workers > 0 ? options.workers : usable_cores(), nodes);
     } else {
       json["workers"] = nullptr;

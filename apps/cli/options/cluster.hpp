@@ -1,4 +1,4 @@
-// What --nodes-as mpi asks of the machine options, and what is said of the machine.
+// What --executor mpi asks of the machine options, and what is said of the machine.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -23,12 +23,12 @@ double share_here(const Context& context);
 /// The '#' lines about the machine.
 void print_machine(const Context& context, const OutputOptions& output, const MachineFlags& flags,
                    const MachineOptions& options);
-/// "network", "nodes_as", and the machine's options; null, with the reason, what a real network has
+/// "network", "executor", and the machine's options; null, with the reason, what a real network has
 /// not.
 void add_machine_json(const Context& context, Json& json, const MachineFlags& flags,
                       const MachineOptions& options, Rank nodes);
 
 constexpr const char* no_links =
-    "routes and reservations are the real network's business (--nodes-as mpi)";
+    "routes and reservations are the real network's business (--executor mpi)";
 
 }  // namespace wormcube::cli

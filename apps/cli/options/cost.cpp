@@ -44,7 +44,7 @@ namespace {
 
 /// Without formulas for start-ups or transmission there is nothing to prolong.
 bool has_transmission(const Prediction& prediction) {
-  return prediction.startups && (prediction.transmission_blocks || prediction.contended_blocks);
+  return prediction.startups && (prediction.transmission_blocks || prediction.link_blocks);
 }
 
 }  // namespace
@@ -55,9 +55,9 @@ std::optional<double> model_time_us(const Prediction& prediction, const CostMode
   return predicted_us(prediction, model, block_bytes);
 }
 
-std::string contended_cell(const Prediction& prediction, Contention contention) {
+std::string link_blocks_cell(const Prediction& prediction, Contention contention) {
   if (!has_transmission(prediction)) return "-";
-  return contention == Contention::unknown ? "?" : cell(prediction.contended_blocks);
+  return contention == Contention::unknown ? "?" : cell(prediction.link_blocks);
 }
 
 std::string model_cell(const std::optional<double>& model_us, Contention contention) {
@@ -75,7 +75,7 @@ TimeParts time_parts(const Prediction& prediction, const CostModel& model, Bytes
     return count ? std::optional(unit_us * *count) : std::nullopt;
   };
   const auto& transmission =
-      prediction.contended_blocks ? prediction.contended_blocks : prediction.transmission_blocks;
+      prediction.link_blocks ? prediction.link_blocks : prediction.transmission_blocks;
   return {times(model.startup_us, prediction.startups),
           times(model.transfer_us * bytes, transmission),
           times(model.rearrange_us * bytes, prediction.rearranged_blocks),
@@ -103,7 +103,7 @@ Json prediction_json(const Prediction& prediction) {
   add("combined_blocks", prediction.combined_blocks);
   add("working_blocks", prediction.working_blocks);
   add("link_load", prediction.link_load);
-  add("contended_blocks", prediction.contended_blocks);
+  add("link_blocks", prediction.link_blocks);
   return json;
 }
 

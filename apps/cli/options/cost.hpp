@@ -27,7 +27,7 @@ std::optional<double> model_time_us(const Prediction& prediction, const CostMode
 /// The blocks in time of links that messages share: "?" where contention is not known, "-" where
 /// the source gives no formula. And the model's time: ">= 70.50" is without contention that is not
 /// known.
-std::string contended_cell(const Prediction& prediction, Contention contention);
+std::string link_blocks_cell(const Prediction& prediction, Contention contention);
 std::string model_cell(const std::optional<double>& model_us, Contention contention);
 /// "none", "formula", "counted", "unknown"; null where the source gives no formula.
 Json contention_json(const Prediction& prediction, Contention contention);

@@ -28,7 +28,7 @@ void add_virtual_channels_option(CLI::App& app, int& virtual_channels) {
 }
 
 void add_machine_options(CLI::App& app, MachineFlags& flags) {
-  app.add_option("--nodes-as", flags.nodes_as,
+  app.add_option("--executor", flags.executor,
                  "What a node is: an OS thread or a fiber of this process; under mpirun an MPI "
                  "process, or several fibers in each")
       ->type_name("threads|fibers|mpi|mpi+fibers")
@@ -44,7 +44,7 @@ void add_machine_options(CLI::App& app, MachineFlags& flags) {
       app.add_option(
              "--eager-limit", flags.eager_limit,
              "Messages up to this size travel in flits; longer ones are copied once, from "
-             "memory to memory. With --nodes-as mpi: those that are sent at once, preset 4064")
+             "memory to memory. With --executor mpi: those that are sent at once, preset 4064")
           ->type_name("N[K|M|G]")
           ->capture_default_str()
           ->group("Machine");
@@ -71,12 +71,12 @@ void add_machine_options(CLI::App& app, MachineFlags& flags) {
 }
 
 void require_workers(const MachineFlags& flags, const Topology& topology) {
-  if (flags.nodes_as == "threads") require_threads(topology.nodes());
+  if (flags.executor == "threads") require_threads(topology.nodes());
   if (flags.workers == 0 || flags.in_processes()) return;
-  if (flags.nodes_as == "threads") {
+  if (flags.executor == "threads") {
     throw UsageError(
-        fmt::format("--workers {} has no effect with --nodes-as threads: each of {} nodes is a "
-                    "thread; use --nodes-as fibers",
+        fmt::format("--workers {} has no effect with --executor threads: each of {} nodes is a "
+                    "thread; use --executor fibers",
                     flags.workers, topology.nodes()));
   }
   if (flags.workers > topology.nodes()) {
@@ -127,7 +127,7 @@ std::chrono::milliseconds MachineFlags::time_limit_ms() const {
 
 MachineOptions MachineFlags::resolve(Context& context, bool all_port) const {
   MachineOptions options;
-  options.nodes_as = nodes_as == "fibers" ? NodesAs::fibers : NodesAs::threads;
+  options.executor = executor == "fibers" ? ExecutorKind::fibers : ExecutorKind::threads;
   options.all_port = all_port;
   options.virtual_channels = virtual_channels;
   options.channel_capacity = capacity;
@@ -145,7 +145,7 @@ std::string machine_text(const MachineOptions& options) {
   return fmt::format(
       "nodes as {}{}, channel capacity {} flit{}, eager limit {}, {} virtual channels per ring "
       "link, {}, {}",
-      options.nodes_as == NodesAs::threads ? std::string("threads")
+      options.executor == ExecutorKind::threads ? std::string("threads")
       : options.workers == 0
           ? std::string("fibers")
           : fmt::format("fibers on {} worker{}", options.workers, options.workers == 1 ? "" : "s"),

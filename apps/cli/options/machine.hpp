@@ -15,7 +15,7 @@ namespace wormcube::cli {
 
 /// How the machine runs: MachineOptions as texts.
 struct MachineFlags {
-  std::string nodes_as = "threads", eager_limit = "1K";
+  std::string executor = "threads", eager_limit = "1K";
   std::size_t capacity = 4;
   int virtual_channels = 2;
   bool lock_step = false;
@@ -23,10 +23,10 @@ struct MachineFlags {
   int workers = 0;
   bool pin = false;
   double time_limit = 0;
-  const CLI::Option* eager_limit_option = nullptr;  // its preset depends on nodes_as
+  const CLI::Option* eager_limit_option = nullptr;  // its preset depends on executor
 
   /// Whether nodes live in MPI processes. What that takes: cluster.hpp.
-  bool in_processes() const { return nodes_as.starts_with("mpi"); }
+  bool in_processes() const { return executor.starts_with("mpi"); }
   std::chrono::milliseconds time_limit_ms() const;
   MachineOptions resolve(Context& context, bool all_port) const;
 };

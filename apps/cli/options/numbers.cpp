@@ -72,15 +72,6 @@ CLI::Validator whole_signed_number() {
   return {complaint, ""};
 }
 
-CLI::Option* add_on_off_option(CLI::App& app, const std::string& name, std::string& value,
-                               const std::string& help, const std::string& group) {
-  return app.add_option(name, value, help)
-      ->type_name("on|off")
-      ->check(CLI::IsMember({"on", "off"}))
-      ->capture_default_str()
-      ->group(group);
-}
-
 Bytes parse_bytes(std::string_view text) {
   if (text.find(',') != text.npos || text.find("..") != text.npos) {
     throw UsageError(

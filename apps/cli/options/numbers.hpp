@@ -24,10 +24,6 @@ CLI::Validator whole_number();
 /// Of an option that may be negative.
 CLI::Validator whole_signed_number();
 
-/// An option that is on or off.
-CLI::Option* add_on_off_option(CLI::App& app, const std::string& name, std::string& value,
-                               const std::string& help, const std::string& group);
-
 /// "64", "4K", "1M", "2G": bytes, suffixes binary. Throws UsageError.
 Bytes parse_bytes(std::string_view text);
 

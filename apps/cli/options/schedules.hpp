@@ -8,7 +8,7 @@
 
 namespace wormcube::cli {
 
-/// The schedule that a file has as text, as `show --schedule` writes it; a pipe too.
+/// The schedule that a file has as text, as `show --write-schedule` writes it; a pipe too.
 /// Throws UsageError with the file and the line of what is none.
 Schedule read_schedule(const std::string& file);
 

@@ -59,7 +59,7 @@ void Results::show(const std::vector<std::string>& cells) {
 
 void Results::keep(Json json) {
   begun_ = nullptr;
-  json["made"] = provenance_json(context_);
+  json["provenance"] = provenance_json(context_);
   files_.add(json);
 }
 
@@ -67,7 +67,7 @@ void Results::keep_whole(Json json) {
   const std::scoped_lock lock(mutex_);
   if (finished_) return;
   begun_ = nullptr;
-  json["made"] = provenance_json(context_);
+  json["provenance"] = provenance_json(context_);
   files_.whole(json);
 }
 
@@ -93,7 +93,7 @@ void Results::keep_without_result(std::string_view status, std::string_view reas
   } else {
     put(json, "passed", nullptr, reason);
   }
-  json["made"] = provenance_json(context_);
+  json["provenance"] = provenance_json(context_);
   if (whole_) {
     files_.whole(json);
   } else {
@@ -149,7 +149,7 @@ void write_results(const Context& context, const OutputOptions& options, std::ve
   RowFiles files(context, options);
   const bool alone = single && results.size() == 1;
   for (Json& result : results) {
-    result["made"] = provenance_json(context);
+    result["provenance"] = provenance_json(context);
     if (alone) {
       files.whole(result);
     } else {

@@ -34,7 +34,7 @@ class Results final : Unfinished {
   Results(const Results&) = delete;
   Results& operator=(const Results&) = delete;
 
-  /// Prints and keeps one result; JSON gets where and how it was made (`made`). Throws NobodyReads
+  /// Prints and keeps one result; JSON gets where and how it was made (`provenance`). Throws NobodyReads
   /// if there is nobody left to tell.
   void add(const std::vector<std::string>& cells, Json json);
   /// no_result(), and prints a row of it.
@@ -42,7 +42,7 @@ class Results final : Unfinished {
                           std::string_view reason);
   /// Keeps the one object of a command that gives one, in place of what it was before: it grows.
   void keep_whole(Json json);
-  /// What JSON has of the next result if there is none: its settings, without `made`.
+  /// What JSON has of the next result if there is none: its settings, without `provenance`.
   void begin(Json settings);
   /// The same for the one object of a command: kept, as stopped, if the program ends without a
   /// better one.

@@ -110,7 +110,7 @@ void RowFiles::add_links(std::vector<Json> channels) {
   if (!first_ || options_.links.empty()) return;
   Json made = provenance_json(context_);
   if (options_.links.ends_with(".json")) {
-    std::string text = indented(Json{{"made", std::move(made)}});
+    std::string text = indented(Json{{"provenance", std::move(made)}});
     text.replace(0, 1, "\n  ],");  // its opening brace
     links_json_.add(channels, text);
     has_links_ = has_links_ || !channels.empty();
@@ -120,7 +120,7 @@ void RowFiles::add_links(std::vector<Json> channels) {
   bool anew = !std::exchange(has_links_, true);
   std::string lines;
   for (Json& channel : channels) {
-    channel["made"] = made;
+    channel["provenance"] = made;
     const auto line = links_rows_.add(channel);
     anew = anew || !line;
     lines += line.value_or("");
@@ -139,32 +139,32 @@ void RowFiles::finish(bool single, bool complete) {
   if (options_.jsonl == "-" && whole_) print_data(compact(rows_.front()));
   if (options_.json == "-") print_data(indented(alone ? rows_.front() : Json(rows_)));
   if (options_.csv == "-") print_data(csv_rows_.text());
-  try_all(
-      {[&] {
-         if (!is_file(options_.jsonl)) return;
-         if (whole_) lines_.add(compact(rows_.front()));
-         if (nothing) lines_.add("");
-       },
-       [&] {
-         if (!is_file(options_.json)) return;
-         if (alone && !whole_) json_.replace(rows_.front());
-         if (nothing) json_.replace(Json::array());
-         json_.close();
-       },
-       [&] {
-         if (!is_file(options_.csv)) return;
-         if (nothing) csv_.write(csv_rows_.text());
-         csv_.close();
-       },
-       [&] {
-         if (options_.links.empty()) return;
-         const bool none = complete && !has_links_;
-         if (none && options_.links.ends_with(".json"))
-           links_json_.replace({{"channels", Json::array()}, {"made", provenance_json(context_)}});
-         if (none && options_.links.ends_with(".csv")) links_csv_.write("\n");
-         links_json_.close();
-         links_csv_.close();
-       }});
+  try_all({[&] {
+             if (!is_file(options_.jsonl)) return;
+             if (whole_) lines_.add(compact(rows_.front()));
+             if (nothing) lines_.add("");
+           },
+           [&] {
+             if (!is_file(options_.json)) return;
+             if (alone && !whole_) json_.replace(rows_.front());
+             if (nothing) json_.replace(Json::array());
+             json_.close();
+           },
+           [&] {
+             if (!is_file(options_.csv)) return;
+             if (nothing) csv_.write(csv_rows_.text());
+             csv_.close();
+           },
+           [&] {
+             if (options_.links.empty()) return;
+             const bool none = complete && !has_links_;
+             if (none && options_.links.ends_with(".json"))
+               links_json_.replace(
+                   {{"channels", Json::array()}, {"provenance", provenance_json(context_)}});
+             if (none && options_.links.ends_with(".csv")) links_csv_.write("\n");
+             links_json_.close();
+             links_csv_.close();
+           }});
 }
 
 }  // namespace wormcube::cli

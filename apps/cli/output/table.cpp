@@ -10,6 +10,7 @@
 #include <cstdio>
 #include <limits>
 #include <set>
+#include <sstream>
 
 #include <fmt/core.h>
 #include <sys/ioctl.h>
@@ -48,8 +49,23 @@ std::string cut(const std::string& text, std::size_t columns, bool is_name) {
          text.substr(byte_of(text, whole - behind));
 }
 
-std::string unit_text(const Table::Column& column) {
-  return column.unit.empty() ? std::string() : "(" + column.unit + ")";
+/// A head as it stands above its column: words on lines of their own where they would make it wide,
+/// the unit below.
+std::vector<std::string> head_lines(const Table::Column& column) {
+  std::vector<std::string> words, lines;
+  std::istringstream text(column.head);
+  for (std::string word; text >> word;) words.push_back(word);
+  std::size_t most = column.width;
+  for (const std::string& word : words) most = std::max(most, width(word));
+  for (const std::string& word : words) {
+    if (lines.empty() || width(lines.back()) + 1 + width(word) > most) {
+      lines.push_back(word);
+    } else {
+      lines.back() += ' ' + word;
+    }
+  }
+  if (!column.unit.empty()) lines.push_back('(' + column.unit + ')');
+  return lines;
 }
 
 }  // namespace
@@ -76,7 +92,8 @@ Table::Layout Table::layout(bool wide, std::size_t most) const {
   std::size_t line = 0;  // the mark of two characters, and two blanks between columns
   for (std::size_t c = 0; c < columns_.size(); ++c) {
     const Column& column = columns_[c];
-    std::size_t widest = std::max({width(column.head), width(unit_text(column)), column.width});
+    std::size_t widest = column.width;
+    for (const std::string& head : head_lines(column)) widest = std::max(widest, width(head));
     for (const auto& row : rows_) widest = std::max(widest, width(row[c]));
     for (const std::string& name : column.names) widest = std::max(widest, width(name));
     layout.widths.push_back(widest);
@@ -131,11 +148,17 @@ std::string Table::line(const char* start, const Layout& layout, const CellOf& c
 
 std::string Table::heads_text(bool wide, std::size_t most) const {
   const Layout layout = this->layout(wide, most);
-  std::string text = line("# ", layout, [&](std::size_t c) { return columns_[c].head; });
-  bool units = false;
-  for (std::size_t c = 0; c < columns_.size(); ++c)
-    units = units || (layout.shown[c] && !columns_[c].unit.empty());
-  if (units) text += line("# ", layout, [&](std::size_t c) { return unit_text(columns_[c]); });
+  std::vector<std::vector<std::string>> heads;
+  std::size_t lines = 1;
+  for (std::size_t c = 0; c < columns_.size(); ++c) {
+    heads.push_back(head_lines(columns_[c]));
+    if (layout.shown[c]) lines = std::max(lines, heads.back().size());
+  }
+  std::string text;
+  for (std::size_t i = 0; i < lines; ++i) {
+    text += line("# ", layout,
+                 [&](std::size_t c) { return i < heads[c].size() ? heads[c][i] : std::string(); });
+  }
   return text;
 }
 

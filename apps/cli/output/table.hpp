@@ -37,7 +37,7 @@ class Table {
   explicit Table(std::vector<Column> columns) : columns_(std::move(columns)) {}
   /// One cell per column.
   void add(std::vector<std::string> cells);
-  /// With the two lines of column heads. \param most  characters of a line, unless it is wide
+  /// With the lines of column heads. \param most  characters of a line, unless it is wide
   std::string text(bool wide, std::size_t most = line_width()) const;
   /// For rows as they come: the heads, and one row, in columns of the widths given.
   std::string heads_text(bool wide, std::size_t most = line_width()) const;

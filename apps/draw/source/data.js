@@ -311,7 +311,7 @@ export class Play {
     const c = this.check;
     return {
       startups: c.startups,
-      shared: c.contended_blocks,
+      shared: c.link_blocks,
       free: c.transmission_blocks,
       rearranged: c.rearranged_blocks,
       combined: c.combined_blocks

@@ -929,7 +929,7 @@ class Page {
       ["tab, enter, arrows", "cards; inside the network from node to node"],
       ["1 .. 4, v", "one algorithm; comparison"], ["d p", "theme; print"], ["esc", "let go"]
     ];
-    const made = this.data.made;
+    const made = this.data.provenance;
     const command =
         Array.isArray(made.command) ? made.command.join(" ") : String(made.command ?? "");
     this.dialog(
@@ -1067,7 +1067,7 @@ class Page {
                                          "block")} · load ${c.step_load[t]}`}`),
           drawn.push([t, scene.view]) && scene.view.element);
     });
-    const made = this.data.made,
+    const made = this.data.provenance,
           command =
               Array.isArray(made.command) ? made.command.join(" ") : String(made.command ?? "");
     document.body.append(h(

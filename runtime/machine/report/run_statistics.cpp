@@ -45,8 +45,8 @@ Statistics statistics_of_run(const Surroundings& around, std::span<const Emulate
   std::uint64_t sent = 0, received = 0;
   for (const EmulatedNode& node : nodes) {
     result.nodes.push_back(node.statistics_with_peaks());
-    if (around.options.messaging.early_limit > 0)
-      result.nodes.back().peak_early_bytes = network.take_early_peak(node.rank());
+    if (around.options.messaging.unexpected_limit > 0)
+      result.nodes.back().peak_unexpected_bytes = network.take_early_peak(node.rank());
     sent += node.statistics.messages;
     received += node.received;
   }

@@ -113,8 +113,8 @@ void Job::run_rank(Node& node) {
   state.recording = recording_.get();
   if (!observers_.empty()) {
     state.observers = &observers_;
-    state.observed_requests = std::make_unique<ObservedRequests>(*state.requests, observers_,
-                                                                 state.rank, options_.most_early);
+    state.observed_requests = std::make_unique<ObservedRequests>(
+        *state.requests, observers_, state.rank, options_.most_unexpected);
     state.requests = state.observed_requests.get();
     state.observed = std::make_unique<ObservedNode>(*state.node, observers_);
     state.node = state.observed.get();

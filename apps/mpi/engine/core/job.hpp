@@ -49,7 +49,8 @@ struct CommunicatorFigures {
 
 struct JobOptions {
   Rank ranks = 1;
-  bool eager = true;  ///< standard sends of up to MessagingOptions::early_limit need no receive
+  bool eager =
+      true;  ///< standard sends of up to MessagingOptions::unexpected_limit need no receive
   /// By operation: the algorithm that was asked for.
   std::map<std::string, Collective> algorithms = {};
   bool by_work =
@@ -64,8 +65,8 @@ struct JobOptions {
     double own_work = 1;
   };
   std::optional<Clock> clock = {};
-  Bytes most_early = 0;  ///< MessagingOptions::early_limit
-  bool strict = false;   ///< types of both ends of a message are compared, Rsend needs a receive
+  Bytes most_unexpected = 0;  ///< MessagingOptions::unexpected_limit
+  bool strict = false;  ///< types of both ends of a message are compared, Rsend needs a receive
 };
 
 /// Threads     end: any, the first counts. wait_for_end: who runs the job. The rest: the ranks,

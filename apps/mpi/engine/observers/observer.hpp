@@ -84,9 +84,9 @@ class Observers {
 /// Requests that report to observers.
 class ObservedRequests final : public Requests {
  public:
-  /// \param most_early  standard sends of at most so many bytes do not wait for their receive
-  ObservedRequests(Requests& below, Observers& observers, Rank rank, Bytes most_early)
-      : below_(below), observers_(observers), rank_(rank), most_early_(most_early) {}
+  /// \param most_unexpected  standard sends of at most so many bytes do not wait for their receive
+  ObservedRequests(Requests& below, Observers& observers, Rank rank, Bytes most_unexpected)
+      : below_(below), observers_(observers), rank_(rank), most_early_(most_unexpected) {}
 
   Request start(const Op& op, std::uint32_t context, Mode mode, std::uint64_t note) override;
   Request start(const MessagePattern& from, Span room) override;

@@ -72,7 +72,7 @@ Run::Run(const Topology& topology, RunOptions options) : options_(std::move(opti
   load_library(find_kit().library);
   images_ = std::make_unique<Images>(options_.program, options_.job.ranks);
   job_ = std::make_unique<Job>(topology, *images_, options_.job, options_.arguments);
-  if (images_->uses_openmp()) options_.machine.nodes_as = NodesAs::threads;
+  if (images_->uses_openmp()) options_.machine.executor = ExecutorKind::threads;
   options_.machine.messaging.allow_unreceived = true;
   options_.machine.messaging.deadlock_text = [this](const std::string&,
                                                     std::span<const UnreceivedMessage> messages) {

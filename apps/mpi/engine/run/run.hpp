@@ -44,7 +44,7 @@ class Run {
   const std::optional<Statistics>& statistics() const { return statistics_; }
   const Job& job() const { return *job_; }
   /// What ranks are: threads for a program with OpenMP, whatever the options say.
-  NodesAs ranks_are() const { return options_.machine.nodes_as; }
+  ExecutorKind ranks_are() const { return options_.machine.executor; }
   bool uses_openmp() const { return images_->uses_openmp(); }
 
  private:
