@@ -138,7 +138,7 @@ Graph permutation_graph(const std::vector<std::string>& generators) {
 
 namespace {
 
-constexpr std::array kinds{
+constexpr std::array all_kinds{
     NetworkKind{.name = "ring",
                 .example = "ring:7",
                 .syntax = "ring:N",
@@ -293,11 +293,11 @@ constexpr std::array kinds{
 
 }  // namespace
 
-std::span<const NetworkKind> network_kinds() { return kinds; }
+std::span<const NetworkKind> network_kinds() { return all_kinds; }
 
 std::string network_examples() {
   std::string examples;
-  for (const NetworkKind& kind : kinds) {
+  for (const NetworkKind& kind : all_kinds) {
     examples.append(examples.empty() ? "" : " ").append(kind.example);
   }
   return examples;

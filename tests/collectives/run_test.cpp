@@ -521,7 +521,7 @@ TEST_CASE("routes in any order are run if their machine takes them and they cann
           "[collectives]") {
   // Its dry runs are of blocks that are whole elements and whole parts.
   Algorithm free = find_algorithm(operations::allreduce, "recursive-doubling");
-  free.any_order = true;
+  free.selection = Selection::any_order;
   free.parts = [](const Setting&) { return Rank{3}; };
   Arguments arguments;
   arguments.reduction = find_reduction("sum", "int64");

@@ -415,7 +415,7 @@ ExitCode run(Context& context, const RunCommand& given) {
     for (Json& row : rows) row["provenance"] = provenance_json(context);
     PlotOptions plot;
     (options.plot.ends_with(".html") ? plot.html : plot.svg) = options.plot;
-    write_plots({plot_file_of(std::move(rows), "the run")}, plot);
+    write_plots(context, {plot_file_of(std::move(rows), "the run")}, plot);
   }
   return worst;
 }
