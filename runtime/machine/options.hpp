@@ -15,13 +15,13 @@ namespace wormcube {
 
 enum class ExecutorKind : std::uint8_t { threads, fibers };
 
-/// Told when nodes wait, for traces.
+/// Notified when a node blocks or resumes, for traces.
 ///
-/// Threads  each node tells of itself.
+/// Threads  each node calls it for itself.
 class NodeObserver {
  public:
   virtual ~NodeObserver() = default;
-  /// The node is about to give its core away until others have done something for it.
+  /// The node is about to block.
   virtual void waits(Rank rank) noexcept = 0;
   virtual void goes_on(Rank rank) noexcept = 0;
 };
@@ -64,8 +64,8 @@ struct MachineOptions {
   /// Workers are bound to a core each; nodes as threads to the cores in turn, neighbouring ranks to
   /// one. Only the cores that the process itself is bound to are taken.
   bool pin = false;
-  NetworkObserver* observer = nullptr;    ///< told of each reservation; for tests and traces
-  NodeObserver* node_observer = nullptr;  ///< told of each wait
+  NetworkObserver* observer = nullptr;    ///< notified of each reservation; for tests and traces
+  NodeObserver* node_observer = nullptr;  ///< notified of each wait
 
   static constexpr int most_window = 1024;
   static constexpr Bytes least_stack_bytes = Bytes{64} << 10;  ///< room to throw and format a text

@@ -253,9 +253,9 @@ void RequestTable::wait_all(std::span<Request> requests, std::span<Status> statu
     if (!is_complete(slot)) waited_for_.push_back(&transfer(slot));
   }
   if (!waited_for_.empty()) host_.wait_for_all(waited_for_);
-  const std::size_t told = std::min(requests.size(), statuses.size());
-  for (std::size_t i = 0; i < told; ++i) statuses[i] = end(requests[i]);
-  for (std::size_t i = told; i < requests.size(); ++i) static_cast<void>(end(requests[i]));
+  const std::size_t with_status = std::min(requests.size(), statuses.size());
+  for (std::size_t i = 0; i < with_status; ++i) statuses[i] = end(requests[i]);
+  for (std::size_t i = with_status; i < requests.size(); ++i) static_cast<void>(end(requests[i]));
 }
 
 // Whether any is active; those that are not complete are in waited_for_ if none is.

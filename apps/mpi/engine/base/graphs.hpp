@@ -44,13 +44,13 @@ class DistributedEdges {
   struct Edge {
     int source, destination, weight;
   };
-  void tell(Rank teller, std::span<const Edge> edges);
-  /// A rank's, once; when all have told: in the order of those who told.
+  void add(Rank reporter, std::span<const Edge> edges);
+  /// A rank's own edges, once, when all ranks have added theirs: in the order of the reporters.
   Neighbours take(Rank rank);
 
  private:
   struct Reported {
-    Rank teller;
+    Rank reporter;
     int rank, weight;
   };
   struct Ends {

@@ -53,7 +53,7 @@ void allreduce_between(CollectiveCall& all, const void* out, const Buffer<void*>
 void reduce_scatter_between(CollectiveCall& all, const void* out, void* in,
                             const std::vector<std::int64_t>& counts, MPI_Datatype type, MPI_Op op);
 
-/// What each group's rank 0 gives, told to all of the other.
+/// Sends what each group's rank 0 gives to all ranks of the other group.
 void swap_between(Call& call, const Communicator& on, ConstSpan out, Span in);
 
 }  // namespace wormcube::mpi

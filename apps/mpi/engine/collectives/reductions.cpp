@@ -15,7 +15,7 @@
 
 namespace wormcube::mpi {
 
-/// What an MPI_Op points to. Its memory stays: a freed one is told from none.
+/// What an MPI_Op points to. Its memory stays, so that a freed one is recognised.
 struct UserOperator {
   static constexpr std::uint32_t alive = 0x4f505231, dead = 0x4f505230;
   std::uint32_t magic = alive;
@@ -199,7 +199,7 @@ int op_create_c(MPI_User_function_c* function, int commutes, MPI_Op* op) {
   });
 }
 
-// Its memory stays: what a freed handle is is told.
+// Its memory stays, so that the error for a freed handle says so.
 int op_free(MPI_Op* op) {
   WORMCUBE_MPI_CALL(MPI_Op_free);
   return call([&] {

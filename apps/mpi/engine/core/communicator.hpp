@@ -141,7 +141,7 @@ class SharedCommunicator {
     return child_of({number, colour, {}}, members, its_name);
   }
   /// The same for members who call without the others, under a tag of theirs: groups that differ
-  /// are told apart by their members.
+  /// are distinguished by their members.
   std::shared_ptr<SharedCommunicator> child_of_group(int tag, const std::vector<Rank>& members,
                                                      const std::string& its_name) {
     return child_of({std::numeric_limits<std::uint64_t>::max(), tag, members}, members, its_name);
@@ -173,7 +173,7 @@ class SharedCommunicator {
     const std::lock_guard lock(mutex_);
     return grid_;
   }
-  /// What its ranks tell each other while it is made, if it is a distributed graph.
+  /// What its ranks share while it is made, if it is a distributed graph.
   DistributedEdges edges;
   std::shared_ptr<SharedWindow> window;  ///< the same, if it is a window's own
 

@@ -183,7 +183,7 @@ void Job::failed(const std::exception_ptr& error) noexcept {
     }
   } catch (const std::bad_alloc&) {
     code = out_of_memory;
-  } catch (...) {  // told already
+  } catch (...) {  // the text says it already
   }
   end(code, std::move(text));
 }

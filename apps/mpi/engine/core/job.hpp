@@ -33,7 +33,7 @@ struct JobEnd {
   std::string text = {};  ///< why it ended before its ranks did; empty: they all ended
 };
 
-/// What is told of a communicator, or of several of one name and size.
+/// What is reported of a communicator, or of several of one name and size.
 struct CommunicatorFigures {
   std::string name;
   Rank ranks = 0;

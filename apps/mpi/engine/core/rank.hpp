@@ -96,8 +96,8 @@ struct RankState {
   Requests* requests = nullptr;
   int* thread_errno = nullptr;     ///< of the thread that it stays on
   std::unique_ptr<Node> counted;   ///< with a matrix: the node that counts
-  Recording* recording = nullptr;  ///< where it is told; else null
-  Observers* observers = nullptr;  ///< null: nobody is told anything
+  Recording* recording = nullptr;  ///< null: there is none
+  Observers* observers = nullptr;  ///< null: there are none
   std::unique_ptr<ObservedRequests> observed_requests;
   std::unique_ptr<Node> observed;
 

@@ -82,8 +82,8 @@ struct RequestObject {
   }
 };
 
-/// A rank's requests; an object stays where it is, so one that has ended is told from one that
-/// lives.
+/// A rank's requests; an object stays where it is, so one that has ended is distinguished from one
+/// that lives.
 class RequestPool {
  public:
   RequestObject& take() {

@@ -154,7 +154,7 @@ int dist_graph_create_adjacent(MPI_Comm on, int in_count, const int sources[],
   });
 }
 
-// Each rank tells of edges between any; what it is told of its own it takes when all have told.
+// Each rank names edges between any ranks. It takes its own edges when all ranks have called.
 int dist_graph_create(MPI_Comm on, int count, const int sources[], const int degrees[],
                       const int destinations[], const int weights[], MPI_Info, int,
                       MPI_Comm* made) {
@@ -173,7 +173,7 @@ int dist_graph_create(MPI_Comm on, int count, const int sources[], const int deg
       }
     }
     Communicator& end = same_ranks(call, parent, made);
-    end.shared->edges.tell(end.rank, edges);
+    end.shared->edges.add(end.rank, edges);
     come_to(end, {.function = call.function()});
     wait_for_all(call, end);
     auto mine = std::make_shared<Neighbours>(end.shared->edges.take(end.rank));
@@ -200,14 +200,14 @@ int dist_graph_neighbors(MPI_Comm on, int in_room, int sources[], int source_wei
   WORMCUBE_MPI_CALL(MPI_Dist_graph_neighbors);
   return call([&] {
     const Neighbours& all = neighbours_of(call, on);
-    const auto tell = [&](const Neighbours::List& list, int room, const char* name, int* ranks,
-                          int* weights) {
+    const auto write = [&](const Neighbours::List& list, int room, const char* name, int* ranks,
+                           int* weights) {
       copy_first(call, list.ranks, room, name, ranks);
       if (all.weighted && weights != MPI_UNWEIGHTED)
         copy_first(call, list.weights, room, name, weights);
     };
-    tell(all.in, in_room, "maxindegree", sources, source_weights);
-    tell(all.out, out_room, "maxoutdegree", destinations, destination_weights);
+    write(all.in, in_room, "maxindegree", sources, source_weights);
+    write(all.out, out_room, "maxoutdegree", destinations, destination_weights);
   });
 }
 

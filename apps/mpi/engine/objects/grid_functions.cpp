@@ -89,7 +89,7 @@ int cart_map(MPI_Comm on, int dimensions, const int sides[], const int periods[]
   });
 }
 
-// Each rank knows who is in its part: nothing has to be told.
+// Each rank knows who is in its part: no message is needed.
 int cart_sub(MPI_Comm on, const int remain[], MPI_Comm* made) {
   WORMCUBE_MPI_CALL(MPI_Cart_sub);
   return call([&] {

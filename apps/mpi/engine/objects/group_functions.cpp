@@ -16,7 +16,7 @@
 namespace wormcube::mpi {
 namespace {
 
-/// What an MPI_Group points to. Its memory stays: a freed one is told from none.
+/// What an MPI_Group points to. Its memory stays, so that a freed one is recognised.
 struct GroupObject {
   static constexpr std::uint32_t alive = 0x47525031, dead = 0x47525030;
   std::uint32_t magic = alive;

@@ -14,7 +14,7 @@
 namespace wormcube::mpi {
 namespace {
 
-/// What an MPI_Info points to. Its memory stays: a freed one is told from none.
+/// What an MPI_Info points to. Its memory stays, so that a freed one is recognised.
 struct InfoObject {
   static constexpr std::uint32_t alive = 0x494e4631, dead = 0x494e4630;
   std::uint32_t magic = alive;
@@ -132,7 +132,7 @@ int info_get_valuelen(MPI_Info info, const char* key, int* length, int* flag) {
     if (found != nullptr) *length = static_cast<int>(found->size());
   });
 }
-// The room counts the zero, as what is told then does.
+// The room counts the terminating zero, and so does the length that is returned.
 int info_get_string(MPI_Info info, const char* key, int* room, char* value, int* flag) {
   WORMCUBE_MPI_CALL_AT_ANY_TIME(MPI_Info_get_string);
   return call([&] {

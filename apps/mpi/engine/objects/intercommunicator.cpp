@@ -13,7 +13,7 @@
 namespace wormcube::mpi {
 namespace {
 
-/// What leaders tell each other, and then their groups: a number for the pair, and who is in the
+/// What leaders send each other, and then their groups: a number for the pair, and who is in the
 /// group.
 struct Introduction {
   int number = 0;

@@ -32,7 +32,7 @@ int abi_get_version(int* major, int* minor) {
   return MPI_SUCCESS;
 }
 
-/// There is no Fortran here that could tell its LOGICALs.
+/// No Fortran compiler is known whose LOGICALs could be named.
 int abi_get_fortran_booleans(int, void*, void*, int* is_set) {
   *is_set = 0;
   return MPI_SUCCESS;

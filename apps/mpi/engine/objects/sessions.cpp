@@ -21,7 +21,7 @@
 namespace wormcube::mpi {
 namespace {
 
-/// What an MPI_Session points to. Its memory stays: one that has ended is told from none.
+/// What an MPI_Session points to. Its memory stays, so that one that has ended is recognised.
 struct SessionObject {
   static constexpr std::uint32_t alive = 0x53455331, dead = 0x53455330;
   std::uint32_t magic = alive;
@@ -262,7 +262,7 @@ int intercomm_create_from_groups(MPI_Group local_group, int, MPI_Group remote_gr
       throw Failure(MPI_ERR_GROUP, fmt::format("rank {} of the world is in both groups", rank));
     }
     const int number = call.rank().job.number_of_tag(tag);
-    // Who names another remote group makes another pair, and is told to wait for it.
+    // Who names another remote group makes another pair, and has to wait for it.
     constexpr auto none = ~std::uint32_t{0};
     const auto both = static_cast<std::uint64_t>(std::min(local.front(), remote.front())) << 32U |
                       static_cast<std::uint32_t>(std::max(local.front(), remote.front()));

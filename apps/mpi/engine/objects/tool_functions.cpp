@@ -1,4 +1,4 @@
-// MPI's tool interface, of an MPI that has no variables, events or categories to tell of.
+// MPI's tool interface, of an MPI without variables, events and categories.
 // SPDX-License-Identifier: Apache-2.0
 #include "wormcube/apps/mpi/engine/core/calls.hpp"
 #include "wormcube/apps/mpi/engine/objects/objects.hpp"

@@ -214,7 +214,7 @@ int type_get_value_index(MPI_Datatype value, MPI_Datatype index, MPI_Datatype* p
   });
 }
 
-/// What envelopes of the form with ints tell: all counts are integers there.
+/// What envelopes of the form with ints return: all counts are integers there.
 int type_get_envelope(MPI_Datatype type, int* integers, int* addresses, int* types, int* combiner) {
   WORMCUBE_MPI_CALL(MPI_Type_get_envelope);
   return call([&] {

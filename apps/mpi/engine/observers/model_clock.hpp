@@ -18,7 +18,7 @@
 namespace wormcube::mpi {
 
 /// A message's receiver is no earlier than its sender was, and the message's own time later. No
-/// contention: replay of the run's schedule tells of that.
+/// contention: replay of the run's schedule shows it.
 ///
 /// Threads  the ranks', each for itself.
 class ModelClock final : public Observer {

@@ -1,4 +1,4 @@
-// Requests and nodes that tell what passes.
+// Requests and nodes that report to observers.
 // SPDX-License-Identifier: Apache-2.0
 #include "wormcube/apps/mpi/engine/observers/observer.hpp"
 

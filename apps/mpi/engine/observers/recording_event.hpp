@@ -24,7 +24,7 @@ struct Recording::Event {
   };
   bool is_arrow() const { return kind == Kind::flow_start || kind == Kind::flow_end; }
   std::int64_t begin = 0, length = 0;    // nanoseconds
-  std::uint64_t order = 0;               // in which it was told; of an arrow its number
+  std::uint64_t order = 0;               // of recording; of an arrow its number
   std::uint64_t started = 0, ended = 0;  // of messages: stamps
   Bytes bytes = 0;
   std::uint32_t context = 0;

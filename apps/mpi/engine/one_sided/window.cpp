@@ -347,25 +347,25 @@ int win_get_attr(MPI_Win handle, int key, void* value, int* flag) {
   return call([&] {
     call.result(flag, "flag");
     Window& window = window_of(call, handle);
-    const auto tell = [&](void* found) {
+    const auto write = [&](void* found) {
       *static_cast<void**>(value) = found;
       *flag = 1;
     };
     switch (key) {
       case MPI_WIN_BASE:
-        return tell(window.shared->parts[static_cast<std::size_t>(window.on->rank)].base);
+        return write(window.shared->parts[static_cast<std::size_t>(window.on->rank)].base);
       case MPI_WIN_SIZE:
-        return tell(&window.size_attribute);
+        return write(&window.size_attribute);
       case MPI_WIN_DISP_UNIT:
-        return tell(&window.unit_attribute);
+        return write(&window.unit_attribute);
       case MPI_WIN_CREATE_FLAVOR:
-        return tell(&window.flavor_attribute);
+        return write(&window.flavor_attribute);
       case MPI_WIN_MODEL:
-        return tell(&window.model_attribute);
+        return write(&window.model_attribute);
       default: {
         void* const* const set = window.attributes.find(*window_key(call, key));
         *flag = 0;
-        if (set != nullptr) tell(*set);
+        if (set != nullptr) write(*set);
       }
     }
   });

@@ -33,7 +33,7 @@ struct WindowPart {
 /// Threads  who acts at the rank's node (Requests::act_at); holders: when all wait.
 class WindowLock {
  public:
-  /// Whether the lock is taken at once; else whoever releases it tells `rank`.
+  /// Whether the lock is taken at once; else whoever releases it sends `rank` a message.
   bool acquire(Rank rank, bool exclusive);
   /// Those who have the lock now, and did not before.
   std::vector<Rank> release(Rank rank);

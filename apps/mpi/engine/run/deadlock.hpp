@@ -11,7 +11,7 @@
 
 namespace wormcube::mpi {
 
-/// Where each rank is, and what it waits for as far as ranks that run can tell. At any time.
+/// Where each rank is, and what it waits for as far as running ranks show it. At any time.
 std::string table_of_ranks(const Job& job);
 /// While all ranks wait.
 std::string deadlock_text(const Job& job, std::span<const UnreceivedMessage> messages);

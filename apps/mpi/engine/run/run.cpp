@@ -176,14 +176,14 @@ bool Run::wait_and_watch() {
   const auto interval = std::clamp(options_.stall / 4, shortest, longest);
   const auto begin = Clock::now();
   StallWatch watch(*job_, options_.stall);
-  for (bool told = false;;) {
+  for (bool reported = false;;) {
     const auto gone = std::chrono::duration_cast<std::chrono::milliseconds>(Clock::now() - begin);
     const auto left = options_.time_limit - gone;
     if (options_.time_limit.count() > 0 && left.count() <= 0) return false;
     if (job_->wait_for_end(options_.time_limit.count() > 0 ? std::min(interval, left) : interval))
       return true;
-    if (told || !watch.look()) continue;
-    told = true;
+    if (reported || !watch.look()) continue;
+    reported = true;
     options_.on_stall(
         fmt::format("all ranks have only asked for messages, or waited, for {} s; they go on\n{}",
                     static_cast<double>(options_.stall.count()) / 1000, table_of(*job_)));

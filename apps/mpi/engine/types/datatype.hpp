@@ -21,8 +21,8 @@ namespace wormcube::mpi {
 class Datatype;
 using DatatypePointer = std::shared_ptr<const Datatype>;
 
-/// How a type was made: what Type_get_envelope and Type_get_contents tell, in the form of the calls
-/// whose counts are ints.
+/// How a type was made: what Type_get_envelope and Type_get_contents return, in the form of the
+/// calls whose counts are ints.
 struct TypeContents {
   int combiner = MPI_COMBINER_NAMED;
   std::vector<std::int64_t> integers, addresses;
@@ -81,7 +81,7 @@ class Datatype {
   std::int64_t true_lower_bound() const { return shape_.true_lower; }
   std::int64_t true_extent() const { return shape_.true_upper - shape_.true_lower; }
   const TypeShape& shape() const { return shape_; }
-  /// The same type, and its envelope tells that X_c made it.
+  /// The same type, and its envelope says that X_c made it.
   static DatatypePointer of_large_counts(const DatatypePointer& made);
   /// A predefined type that was asked for by precision and range: MPI_Type_create_f90_real and its
   /// like.

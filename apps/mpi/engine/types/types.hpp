@@ -24,7 +24,7 @@ struct TypeView {
   std::int64_t first = 0;  ///< from where an element is to its lowest byte
 };
 
-/// What the handle of a made type points to. Its memory stays: a freed one is told from none.
+/// What the handle of a made type points to. Its memory stays, so that a freed one is recognised.
 struct TypeObject {
   static constexpr std::uint32_t alive = 0x54595031, dead = 0x54595030;
   std::uint32_t magic = alive;
