@@ -103,11 +103,11 @@ class Parser {
     }
     const std::size_t colon = factor.find(':');
     const std::string_view shape = factor.substr(0, colon);
-    const auto kinds = network_kinds();
-    const auto kind = std::ranges::find(kinds, shape, &NetworkKind::name);
-    if (kind == kinds.end()) {
+    const auto table = network_kinds();
+    const auto kind = std::ranges::find(table, shape, &NetworkKind::name);
+    if (kind == table.end()) {
       std::vector<std::string_view> shapes;
-      for (const NetworkKind& known : kinds) shapes.push_back(known.name);
+      for (const NetworkKind& known : table) shapes.push_back(known.name);
       const bool is_size = whole_number(shape).has_value() && factor.data() != text_.data();
       fail(fmt::format(
           "unknown shape '{}' at position {}{}; known are: {}", shape, position(factor),

@@ -31,10 +31,8 @@ using Link = std::int64_t;
 /// An immutable value; copying shares the tables.
 class Topology {
  public:
-  /// \param text  the grammar: `ring:7` `line:5` `torus:8x8` `mesh:6x4` `hypercube:6` `complete:8`
-  ///              `tree:8` `ghc:4x3` `star:8` `petersen` `ccc:3` `butterfly:3`
-  ///              `circulant:12+1+3` `star-graph:4` `bubble-sort:4` `cayley:2134+2341`
-  ///              `graph:FILE`, and products `ring:4*line:3*complete:5`
+  /// \param text  one of network_kinds() (families.hpp), as in `torus:8x8`, a product of them, as in
+  ///              `ring:4*line:3*complete:5`, and what has failed: `torus:8x8~3-4~17`
   /// Throws UsageError that points at the offending part.
   static Topology parse(std::string_view text);
   explicit Topology(std::vector<Graph> factors, std::string name = {});

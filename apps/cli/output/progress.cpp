@@ -22,7 +22,7 @@ using namespace std::chrono_literals;
 
 constexpr const char* take_away = "\r\033[K";
 
-void put_on_terminal(const std::string& text) {
+void print_if_any(const std::string& text) {
   if (!text.empty()) print_error(text);
 }
 
@@ -127,7 +127,7 @@ Progress::~Progress() {
   if (!shown_) return;
   {
     const auto lock = Terminal::take();
-    put_on_terminal(line_.clear());
+    print_if_any(line_.clear());
     if (Terminal::shown() == this) Terminal::show(outer_);
     ended_ = true;
   }
@@ -138,7 +138,7 @@ Progress::~Progress() {
 void Progress::show() {
   if (Terminal::shown() != this) return;
   line_.loop(LongLoop::now());
-  put_on_terminal(line_.update(ProgressLine::Clock::now()));
+  print_if_any(line_.update(ProgressLine::Clock::now()));
 }
 
 void Progress::doing(std::string_view phase) {
