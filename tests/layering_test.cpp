@@ -23,12 +23,13 @@ bool may_include(std::string_view file, std::string_view other) {
   using Row = std::pair<std::string_view, std::vector<std::string_view>>;
   // What is no more than words and numbers, and nothing of the computer underneath.
   constexpr std::string_view error = "runtime/base/error.", hash = "runtime/base/hash.",
-                             numbers = "runtime/base/numbers.";
+                             numbers = "runtime/base/numbers.",
+                             kept = "runtime/base/recently_made.";
   static const std::vector<Row> rows{
       {"runtime/base/fiber/", {"runtime/base/"}},
       {"runtime/base/host/", {"runtime/base/host/", error, numbers, "runtime/base/units."}},
       {"runtime/base/", {error, hash, numbers, "runtime/base/exceptions.", "runtime/base/units."}},
-      {"runtime/topology/", {"runtime/topology/", error, hash, numbers}},
+      {"runtime/topology/", {"runtime/topology/", error, hash, numbers, kept}},
       {"runtime/node/together.",  // parts are strands
        {"runtime/node/", "runtime/base/fiber/", error}},
       {"runtime/node/", {"runtime/node/", "runtime/topology/", error, hash, numbers}},
@@ -58,7 +59,7 @@ bool may_include(std::string_view file, std::string_view other) {
       {"collectives/core/",
        {"collectives/core/", "runtime/topology/", "runtime/node/", error, hash, numbers}},
       {"collectives/",
-       {"collectives/", "runtime/topology/", "runtime/node/", error, hash, numbers}},
+       {"collectives/", "runtime/topology/", "runtime/node/", error, hash, numbers, kept}},
       {"apps/mpi/abi/", {"apps/mpi/abi/"}},
       {"apps/mpi/image/", {"apps/mpi/image/", "runtime/topology/", "runtime/base/"}},
       // The rooms of the MPI engine, from data without a rank to the run of a program.

@@ -1,5 +1,5 @@
-// A plugin with an operation of its own, and an algorithm for it: every node gets its two neighbours'
-// blocks. docs/how-to/write-your-own-operation.md explains it.
+// A plugin with an operation and an algorithm for it: every node gets its two neighbours' blocks.
+// docs/how-to/write-your-own-operation.md explains it.
 // SPDX-License-Identifier: Apache-2.0
 //
 //   wormcube --plugin ./libhalo.so check halo --on torus:3x5 --algorithm there-and-back

@@ -49,7 +49,8 @@ std::vector<Turn> turns(const Topology& topology, Rank rank) {
 /// The node's blocks in a phase, a matrix of what they do in both dimensions, that which moves
 /// first: in each by the hops it makes in the phase, floor(a/before), b mod after. A block keeps
 /// its place on every node that it passes. Which blocks, the hops made say: a dimension has made
-/// all of the phase's (`provenance`), or so many of a ring's that the block has or has not come round.
+/// all of the phase's (`provenance`), or so many of a ring's that the block has or has not come
+/// round.
 Layout layout(const Topology& topology, Rank rank, const Turn& turn, std::array<Rank, 2> made) {
   Places places;
   for (const int d : {turn.moving, 1 - turn.moving}) {

@@ -82,8 +82,8 @@ void Collective::settle(const Topology& topology, const CostModel& model, Bytes 
 
 Combining combining(const Collective& collective) {
   const Algorithm& algorithm = *collective.algorithm;
-  return algorithm.combining == nullptr ? Combining::alike
-                                        : algorithm.combining(collective.arguments, collective.options);
+  if (algorithm.combining == nullptr) return Combining::alike;
+  return algorithm.combining(collective.arguments, collective.options);
 }
 
 LowerBound Collective::lower_bound(const Topology& topology, Ports ports) const {

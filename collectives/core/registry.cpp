@@ -80,8 +80,8 @@ void add_operation(const OperationRow& row, std::string_view origin) {
 
 namespace {
 
-/// A name without what writers differ in: "MPI_Reduce_scatter", "reduce-scatter" and "ReduceScatter" are
-/// "reducescatter".
+/// A name without what writers differ in: "MPI_Reduce_scatter", "reduce-scatter" and
+/// "ReduceScatter" are "reducescatter".
 std::string letters_of(std::string_view text) {
   std::string letters;
   for (const char c : text) {

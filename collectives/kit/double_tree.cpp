@@ -82,8 +82,8 @@ Prediction predict_one_way(const Setting& setting, bool backwards) {
   return prediction;
 }
 
-/// S = G + 1 + 2 (s - 1) start-ups of m / (2 s), for s segments of each half; G + 1 is 2 ceil(log2 p)
-/// or one less. Of an all-reduce twice that.
+/// S = G + 1 + 2 (s - 1) start-ups of m / (2 s), for s segments of each half; G + 1 is 2 ceil(log2
+/// p) or one less. Of an all-reduce twice that.
 ///
 /// Network  any, of any p; one-port.
 /// Links    no two messages share one on complete networks; elsewhere counted.

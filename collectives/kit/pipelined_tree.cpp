@@ -111,14 +111,14 @@ Prediction one_way(const Setting& setting, Rank root, bool backwards) {
   return prediction;
 }
 
-/// S = F + (s - 1) K start-ups of m / s, for s segments: F steps bring the first segment to the last
-/// node, and a node has K children at most. Of an all-reduce twice that.
+/// S = F + (s - 1) K start-ups of m / s, for s segments: F steps bring the first segment to the
+/// last node, and a node has K children at most. Of an all-reduce twice that.
 ///
 /// Network  any, of any p; one-port. A chain in ring order shares no link where ring_order() does
-///          not. In-order trees keep the order of ranks for any root; chains and k-nomial trees with
-///          order=rank and root 0. Other reductions must commute.
-/// Source   chains, k-ary and k-nomial trees as in MPICH and Open MPI (coll/tuned), whose trees they
-///          are; in-order: Open MPI's in-order binary tree, here with any root.
+///          not. In-order trees keep the order of ranks for any root; chains and k-nomial trees
+///          with order=rank and root 0. Other reductions must commute.
+/// Source   chains, k-ary and k-nomial trees as in MPICH and Open MPI (coll/tuned), whose trees
+///          they are; in-order: Open MPI's in-order binary tree, here with any root.
 Algorithm pipelined_tree(Operation operation, void (*program)(Node&, const Call&)) {
   return {
       .operation = operation,

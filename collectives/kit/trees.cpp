@@ -91,9 +91,9 @@ Rank parent_in_b(Rank v, Rank n) {
   return up < n ? up : v ^ low;
 }
 
-/// Gives the edges of two trees colours so that of the two edges to a child one has each, and of two
-/// edges from a parent too; edges from a root begin. Parents and children are the two sides of a
-/// graph of degree 2: chains and even circles, along which the colours take turns.
+/// Gives the edges of two trees colours so that of the two edges to a child one has each, and of
+/// two edges from a parent too; edges from a root begin. Parents and children are the two sides of
+/// a graph of degree 2: chains and even circles, along which the colours take turns.
 class Colours {
  public:
   struct Edge {

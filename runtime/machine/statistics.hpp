@@ -37,8 +37,8 @@ struct NodeStatistics {
   Bytes peak_block_bytes = 0;  ///< of that, for Purpose::blocks
   std::uint64_t polls = 0;     ///< questions to its requests that were answered no
   Bytes peak_unexpected_bytes =
-      0;  ///< with MessagingOptions::unexpected_limit: most bytes kept of early messages, with their
-          ///< headers
+      0;  ///< with MessagingOptions::unexpected_limit: most bytes kept of early messages, with
+          ///< their headers
   // With MachineOptions::timing, else 0. The first three are time that the node had a core for.
   std::chrono::nanoseconds local{0};        ///< in local()
   std::chrono::nanoseconds rearranging{0};  ///< in rearrange()

@@ -11,8 +11,8 @@
 
 namespace wormcube {
 
-/// Events of one tick come in any order: whoever takes them must not mind (docs/explanation/replay.md:
-/// the phases of a tick).
+/// Events of one tick come in any order: whoever takes them must not mind
+/// (docs/explanation/replay.md: the phases of a tick).
 ///
 /// Nodes of a regular schedule do the same at the same tick. So events are lists, one for a tick;
 /// of a few ticks asked for last the ends of their lists are known, and a list more of the same

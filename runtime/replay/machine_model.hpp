@@ -56,7 +56,8 @@ struct MachineModel {
   bool stores() const {
     return forwarding == Forwarding::store_once || forwarding == Forwarding::store_each;
   }
-  /// A flit occupies a port so long. Machines that store messages have ports as fast as their links.
+  /// A flit occupies a port so long. Machines that store messages have ports as fast as their
+  /// links.
   Ticks port_flit() const { return port == 0 || stores() ? flit : port; }
   std::int64_t port_buffer() const { return port_slots == 0 ? slots : port_slots; }
   bool has_bus() const { return node > 0 && all_port && forwarding == Forwarding::packets; }

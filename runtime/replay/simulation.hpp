@@ -142,8 +142,8 @@ class Simulation {
   void observe_packet(const Worm& worm);
   bool in_packets() const { return model_.forwarding == Forwarding::packets; }
 
-  // Of worms, by stage. Where ports are slower than links the injection port is stage -1: what stands
-  // in Worm by stages of runs has one place more then.
+  // Of worms, by stage. Where ports are slower than links the injection port is stage -1: what
+  // stands in Worm by stages of runs has one place more then.
   std::int32_t front() const { return slow_ports_ ? -1 : 0; }
   std::size_t slot(std::int32_t stage) const {
     return static_cast<std::size_t>(stage + (slow_ports_ ? 1 : 0));

@@ -292,10 +292,10 @@ std::shared_ptr<const RingOrder> shared_ring_order(const Topology& topology) {
 
 namespace {
 
-/// Two edge-disjoint cycles of a torus of `rows` x `columns`, 3 <= rows <= columns, as two neighbours of
-/// each node. The row cycles and the column cycles are joined, gap by gap between columns, by one
-/// square whose horizontal edges change to the column cycles and whose vertical ones to the row
-/// cycles.
+/// Two edge-disjoint cycles of a torus of `rows` x `columns`, 3 <= rows <= columns, as two
+/// neighbours of each node. The row cycles and the column cycles are joined, gap by gap between
+/// columns, by one square whose horizontal edges change to the column cycles and whose vertical
+/// ones to the row cycles.
 class TorusCycles {
  public:
   TorusCycles(Rank rows, Rank columns) : rows_(rows), columns_(columns) {

@@ -29,12 +29,14 @@ struct RingOrder {
 std::string_view to_string(RingOrder::Kind kind);
 
 /// The same on every node. A product is walked as a comb: along the rows over all columns but the
-/// first, and back through the first column. An arbitrary graph is searched for a Hamiltonian cycle,
-/// by at most 10^6 looks. Takes time and memory in proportion to the nodes, and to the search.
+/// first, and back through the first column. An arbitrary graph is searched for a Hamiltonian
+/// cycle, by at most 10^6 looks. Takes time and memory in proportion to the nodes, and to the
+/// search.
 ///
 /// Throws UsageError for a graph that is too large for a routing table.
 RingOrder ring_order(const Topology& topology);
-/// The same, found once for all nodes of a process that ask for the network. Any thread may call it.
+/// The same, found once for all nodes of a process that ask for the network. Any thread may call
+/// it.
 std::shared_ptr<const RingOrder> shared_ring_order(const Topology& topology);
 
 /// Directed Hamiltonian cycles from node 0 that no two share a link: the two directions of a ring,

@@ -1,4 +1,4 @@
-// A token goes around a ring of ranks. Every rank receives before it sends, so the program deadlocks.
+// A token goes around a ring of ranks. Every rank receives before it sends: a deadlock.
 // SPDX-License-Identifier: Apache-2.0
 #include <mpi.h>
 
