@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include "wormcube/runtime/topology/rank.hpp"
+#include "wormcube/runtime/node/op.hpp"
 
 #include <cstdint>
 #include <span>
