@@ -26,7 +26,7 @@ static void (*program_misses)(const char *name, int stage);
 
 void wormcube_mpi_missing(const char *name, int stage) {
   if (program_misses != NULL) program_misses(name, stage);
-  fprintf(stderr, "%s: %s was called outside of a run: start the program by `wormcube mpirun`\n",
+  fprintf(stderr, "%s: %s was called outside of a run: start the program with `wormcube mpirun`\n",
           program_invocation_short_name, name);
   _exit(2);
 }
@@ -71,7 +71,7 @@ static void become_mpirun(int argc, char **argv) {
   arguments[4] = program;
   for (int i = 1; i < argc; ++i) arguments[4 + i] = argv[i];
   if (getenv(started_again) != NULL) {
-    fprintf(stderr, "%s: started by %s, which is no wormcube\n", program, getenv(started_again));
+    fprintf(stderr, "%s: started by %s, which is not wormcube\n", program, getenv(started_again));
     _exit(2);
   }
   const char *const told = getenv("WORMCUBE");
@@ -100,8 +100,8 @@ static void become_mpirun(int argc, char **argv) {
   arguments[0] = (char *)"wormcube";
   execvp("wormcube", arguments);
   fprintf(stderr,
-          "%s: an MPI program of wormcube, which is not to be found: WORMCUBE=PATH names it, or "
-          "PATH its folder\n",
+          "%s: an MPI program for wormcube, but wormcube was not found: set WORMCUBE to its path, "
+          "or add its folder to PATH\n",
           program);
   _exit(2);
 }
@@ -111,7 +111,7 @@ __attribute__((constructor)) static void find_program(int argc, char **argv) {
   if (found != NULL) {
     if (found->bytes != sizeof wormcube_mpi_functions) {
       fprintf(stderr,
-              "%s: %zu bytes of functions, and the program has %zu: they are of two versions of "
+              "%s: %zu bytes of functions, but the program has %zu: these are two versions of "
               "wormcube\n",
               SONAME, sizeof wormcube_mpi_functions, found->bytes);
       _exit(2);

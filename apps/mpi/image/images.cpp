@@ -56,8 +56,8 @@ class Copy {
 
  private:
   [[noreturn]] static void refuse(const std::string& path) {
-    throw UsageError(
-        fmt::format("{}: a copy in memory: {}; use fewer ranks", path, std::strerror(errno)));
+    throw UsageError(fmt::format("{}: cannot copy it into memory: {}; use fewer ranks", path,
+                                 std::strerror(errno)));
   }
 
   int file_;
@@ -85,8 +85,8 @@ void* load(std::vector<CopiedFile>& files, std::size_t number, Rank rank, Rank r
     const auto found = why.find(paths[i]);
     if (found != std::string::npos) why.replace(found, paths[i].size(), files[i].file.path());
   }
-  throw UsageError(fmt::format("{}: copy {} of {} cannot be loaded: {}", files[0].file.path(),
-                               rank + 1, ranks, why));
+  throw UsageError(
+      fmt::format("{}: cannot load copy {} of {}: {}", files[0].file.path(), rank + 1, ranks, why));
 }
 
 }  // namespace
@@ -102,7 +102,7 @@ Images::Images(const std::string& program, Rank ranks) : program_(program) {
         static_cast<decltype(Image::main)*>(dlsym(handle, "wormcube_rank_main"));
     image.finish = reinterpret_cast<void (*)()>(dlsym(handle, "wormcube_rank_finish"));
     if (entry == nullptr || image.finish == nullptr) {
-      throw UsageError(fmt::format("{} was not linked by `wormcube mpicc` (or mpicxx)", program));
+      throw UsageError(fmt::format("{} was not linked with `wormcube mpicc` (or mpicxx)", program));
     }
     image.main = *entry;
     link_map* map = nullptr;

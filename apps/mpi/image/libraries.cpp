@@ -57,7 +57,7 @@ std::map<std::string, std::string> paths_of_libraries(const ElfFile& program) {
   const std::string command = fmt::format("LD_TRACE_LOADED_OBJECTS=1 exec {} {}",
                                           shell_quoted(program.interpreter()), shell_quoted(real));
   FILE* const pipe = popen(command.c_str(), "r");
-  if (pipe == nullptr) throw UsageError(fmt::format("{} cannot be started", command));
+  if (pipe == nullptr) throw UsageError(fmt::format("cannot start {}", command));
   std::map<std::string, std::string> paths;
   std::array<char, 8192> buffer{};
   while (std::fgets(buffer.data(), buffer.size(), pipe) != nullptr) {
@@ -91,8 +91,8 @@ std::vector<CopiedFile> files_to_copy(const std::string& program) {
     const auto found = paths.find(name);
     if (found == paths.end() || found->second.empty()) {
       throw UsageError(
-          fmt::format("{}: its library {} is not found; name its folder by LD_LIBRARY_PATH, or by "
-                      "-Wl,-rpath,FOLDER when the program is linked",
+          fmt::format("{}: cannot find its library {}; name its folder in LD_LIBRARY_PATH, or with "
+                      "-Wl,-rpath,FOLDER when you link the program",
                       program, name));
     }
     return found->second;
@@ -102,7 +102,7 @@ std::vector<CopiedFile> files_to_copy(const std::string& program) {
     for (const std::string& name : files[i].file.needed()) {
       if (is_of_another_mpi(name)) {
         throw UsageError(fmt::format(
-            "{} needs {}, which is of another MPI; build it by `wormcube mpicc` (or mpicxx)",
+            "{} needs {}, which belongs to another MPI; build it with `wormcube mpicc` (or mpicxx)",
             files[i].file.path(), name));
       }
       if (is_of_runtime(name)) {

@@ -54,11 +54,11 @@ void each_factorisation(int rest, std::size_t count, int most, std::span<const i
 
 std::vector<int> balanced_sides(int nodes, std::vector<int> sides) {
   if (nodes < 1)
-    throw Failure(MPI_ERR_ARG, fmt::format("nnodes is {}, at least 1 is needed", nodes));
+    throw Failure(MPI_ERR_ARG, fmt::format("nnodes is {}, but must be at least 1", nodes));
   std::int64_t fixed = 1;
   std::size_t chosen = 0;
   for (const int side : sides) {
-    if (side < 0) throw Failure(MPI_ERR_DIMS, fmt::format("a side of {}", side));
+    if (side < 0) throw Failure(MPI_ERR_DIMS, fmt::format("dimension size {} is negative", side));
     if (side == 0) {
       ++chosen;
     } else {
@@ -68,8 +68,8 @@ std::vector<int> balanced_sides(int nodes, std::vector<int> sides) {
   }
   if (fixed > nodes || nodes % fixed != 0 || (chosen == 0 && fixed != nodes)) {
     throw Failure(MPI_ERR_DIMS,
-                  fmt::format("{} nodes: the sides that are given make {}{}", nodes, fixed,
-                              chosen == 0 ? "" : ", which does not divide them"));
+                  fmt::format("nnodes is {}, but the dimensions given make {}{}", nodes, fixed,
+                              chosen == 0 ? "" : ", which does not divide it"));
   }
   if (chosen == 0) return sides;
   std::vector<int> best, factors;
@@ -97,10 +97,11 @@ CartGrid::CartGrid(std::vector<int> sides, std::vector<bool> periods)
     : sides_(std::move(sides)), periods_(std::move(periods)) {
   std::int64_t size = 1;
   for (const int side : sides_) {
-    if (side < 1) throw Failure(MPI_ERR_DIMS, fmt::format("a side of {}", side));
+    if (side < 1)
+      throw Failure(MPI_ERR_DIMS, fmt::format("dimension size {} is not positive", side));
     size *= side;
     if (size > std::numeric_limits<int>::max()) {
-      throw Failure(MPI_ERR_DIMS, "the grid has more places than an int can number");
+      throw Failure(MPI_ERR_DIMS, "the grid has more places than an int can count");
     }
   }
   size_ = static_cast<int>(size);
@@ -114,7 +115,7 @@ int CartGrid::rank(std::span<const int> coordinates) const {
     if (at < 0 || at >= side) {
       if (!periods_[d]) {
         throw Failure(MPI_ERR_ARG,
-                      fmt::format("coordinate {} is {}, outside of 0 to {}", d, at, side - 1));
+                      fmt::format("coordinate {} is {}, out of range 0 to {}", d, at, side - 1));
       }
       at = (at % side + side) % side;
     }

@@ -16,15 +16,16 @@ RankGraph::RankGraph(std::span<const int> index, const int* edges)
   int before = 0;
   for (std::size_t i = 0; i < index.size(); ++i) {
     if (index[i] < before) {
-      throw Failure(MPI_ERR_ARG,
-                    fmt::format("index {} is {}, less than {} before it", i, index[i], before));
+      throw Failure(MPI_ERR_ARG, fmt::format("index {} is {}, which is less than the {} before it",
+                                             i, index[i], before));
     }
     before = index[i];
   }
   edges_.assign(edges, edges + before);
   for (const int to : edges_) {
     if (to < 0 || to >= nodes()) {
-      throw Failure(MPI_ERR_ARG, fmt::format("an edge to {} in a graph of {} nodes", to, nodes()));
+      throw Failure(MPI_ERR_ARG,
+                    fmt::format("edge to {} is out of range for {} nodes", to, nodes()));
     }
   }
 }

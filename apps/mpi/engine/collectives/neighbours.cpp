@@ -51,7 +51,7 @@ Sides sides_of(const Communicator& on) {
     add(sides.in, on.neighbours->in.ranks);
     add(sides.out, on.neighbours->out.ranks);
   } else {
-    throw Failure(MPI_ERR_TOPOLOGY, on.name + " has no topology: no grid, no graph");
+    throw Failure(MPI_ERR_TOPOLOGY, on.name + " has no topology (neither a grid nor a graph)");
   }
   return sides;
 }
@@ -108,7 +108,7 @@ std::array<Uneven::Block, 1> alike(const CollectiveCall& all, std::int64_t count
 
 void refuse_in_place(const void* out) {
   if (out == MPI_IN_PLACE)
-    throw Failure(MPI_ERR_BUFFER, "MPI_IN_PLACE is not for collectives among neighbours");
+    throw Failure(MPI_ERR_BUFFER, "neighborhood collectives do not allow MPI_IN_PLACE");
 }
 
 template <class Count>

@@ -12,8 +12,7 @@ namespace wormcube::mpi {
 namespace {
 
 void refuse_between(const CollectiveCall& all) {
-  if (all.comm.remote)
-    throw Failure(MPI_ERR_COMM, "scans are for one group, not for an intercommunicator");
+  if (all.comm.remote) throw Failure(MPI_ERR_COMM, "an intercommunicator has no scans");
 }
 
 /// One rank alone.

@@ -45,7 +45,7 @@ UserOperator& user_operator(MPI_Op op) {
   auto* const object = reinterpret_cast<UserOperator*>(op);
   if (object->magic == UserOperator::alive) return *object;
   throw Failure(MPI_ERR_OP, object->magic == UserOperator::dead ? "the operator has been freed"
-                                                                : "the operator's handle is none");
+                                                                : "invalid operator handle");
 }
 
 // The user's function gets what it would have got anywhere: aligned elements.
@@ -112,7 +112,7 @@ Operator operator_on(MPI_Op op, const TypeView& type, bool was_checked) {
     if (name.empty() || op == MPI_OP_NULL) {
       throw Failure(MPI_ERR_OP, op == MPI_OP_NULL
                                     ? std::string("the operator is MPI_OP_NULL")
-                                    : fmt::format("{:#x} is no operator",
+                                    : fmt::format("invalid operator handle {:#x}",
                                                   reinterpret_cast<std::uintptr_t>(op)));
     }
     const Combine combine = predefined_operator(op, (*type.type)->handle());

@@ -35,7 +35,7 @@ std::string SharedCommunicator::compared(const CollectiveTypes& types, Types& be
     const CollectiveTypes::Elements& mine = types.common[i];
     CollectiveTypes::Elements& theirs = before.common[i ^ static_cast<std::size_t>(side)];
     if (!match(mine, theirs))
-      return fmt::format("calls with {}, another called with {}", mine.words, theirs.words);
+      return fmt::format("calls with {}, another rank called with {}", mine.words, theirs.words);
     if (theirs.signature == 0) theirs = mine;
   }
   for (const CollectiveTypes::Block& block : types.blocks) {
@@ -95,10 +95,11 @@ void SharedCommunicator::come_between(std::uint64_t number, const CollectiveMatc
   const std::lock_guard lock(mutex_);
   Between& all = between_.try_emplace(number, Between{call.function}).first->second;
   if (all.function != call.function) {
-    throw Failure(MPI_ERR_OTHER,
-                  fmt::format("this call does not match: here {} is called, by the other group {} "
-                              "(its collective {} on {})",
-                              name_of(call.function), name_of(all.function), number + 1, end.name));
+    throw Failure(
+        MPI_ERR_OTHER,
+        fmt::format("this call does not match: this group calls {}, the other group called {} "
+                    "(its collective {} on {})",
+                    name_of(call.function), name_of(all.function), number + 1, end.name));
   }
   if (call.types != nullptr) {
     const std::string wrong =

@@ -133,7 +133,7 @@ void Job::run_rank(Node& node) {
   current_rank = nullptr;
   if ((state.initialized && !state.finalized) || state.sessions > 0) {
     end_here(code == 0 ? 1 : code,
-             fmt::format("rank {} has ended with exit code {}, without {}", state.rank, code,
+             fmt::format("rank {} ended with exit code {} without calling {}", state.rank, code,
                          state.sessions > 0 ? "MPI_Session_finalize" : "MPI_Finalize"));
   }
   if (code == 0) return;
@@ -160,7 +160,8 @@ void Job::wrong_message(const WrongMessage& message) noexcept {
   std::string text = "out of memory";
   try {
     text = fmt::format(
-        "rank {}: {}: a collective's message from rank {} has {} bytes, and {} are received: the "
+        "rank {}: {}: a collective's message from rank {} has {} bytes, but the receive expects "
+        "{}: the "
         "two ranks' counts or types do not match{}",
         message.to, name_of(call.function), message.from, message.bytes, message.wanted,
         place(call.at));
@@ -218,7 +219,7 @@ std::uint32_t Job::take_id() {
   }
   if (next_id_ > most) {
     throw Failure(MPI_ERR_OTHER,
-                  fmt::format("{} communicators live at once, and there are no more", most + 1));
+                  fmt::format("too many communicators: at most {} can exist at once", most + 1));
   }
   return next_id_++;
 }

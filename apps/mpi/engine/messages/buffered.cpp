@@ -40,8 +40,8 @@ Copied copied(Call& call, const void* data, Bytes bytes, const Datatype& type, M
   if (!any && AttachedBuffer::taken_by(static_cast<std::int64_t>(bytes)) > room - used) {
     throw Failure(
         MPI_ERR_BUFFER,
-        fmt::format("{} bytes with {} of overhead do not fit into the attached buffer of {}, "
-                    "of which {} are in use",
+        fmt::format("{} bytes and {} of overhead do not fit in the attached buffer of {}, "
+                    "{} of which are in use",
                     bytes, AttachedBuffer::overhead, room, used));
   }
   Copied copy{std::make_unique_for_overwrite<std::byte[]>(std::max<Bytes>(bytes, 1)),
@@ -222,7 +222,7 @@ RequestObject& start_claimed(Call& call, void* data, std::int64_t count, MPI_Dat
   if (is_predefined(*handle)) throw Failure(MPI_ERR_REQUEST, "the message is MPI_MESSAGE_NULL");
   auto* const message = reinterpret_cast<ClaimedMessage*>(*handle);
   if (message->magic != ClaimedMessage::alive) {
-    throw Failure(MPI_ERR_REQUEST, "the message has been received, or its handle is none");
+    throw Failure(MPI_ERR_REQUEST, "invalid message handle, or the message has been received");
   }
   RequestObject& object = rank.pool.take();
   object.kind = RequestObject::Kind::receive;
@@ -267,7 +267,8 @@ int imrecv(void* data, Count count, MPI_Datatype type, MPI_Message* message, MPI
 void attach_buffer(Call& call, std::shared_ptr<AttachedBuffer>& place, void* memory,
                    std::int64_t bytes) {
   call.count(bytes, "size");
-  if (place) throw Failure(MPI_ERR_BUFFER, "a buffer is attached already (MPI_Buffer_detach)");
+  if (place)
+    throw Failure(MPI_ERR_BUFFER, "a buffer is already attached; call MPI_Buffer_detach first");
   place = std::make_shared<AttachedBuffer>();
   place->memory = memory;
   place->bytes = memory == MPI_BUFFER_AUTOMATIC ? 0 : bytes;

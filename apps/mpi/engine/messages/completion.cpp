@@ -37,9 +37,9 @@ int check_match(const RequestObject& object, const Status& found, std::string* w
   }
   if (!found.truncated) return error;
   if (words != nullptr) {
-    *words = fmt::format("the message from rank {}, tag {} has {} bytes, the buffer room for {}",
-                         object.communicator->peers().rank_of(found.source), found.tag, found.bytes,
-                         object.bytes);
+    *words = fmt::format(
+        "the message from rank {}, tag {} has {} bytes, but the buffer has room for {}",
+        object.communicator->peers().rank_of(found.source), found.tag, found.bytes, object.bytes);
   }
   return MPI_ERR_TRUNCATE;
 }

@@ -35,8 +35,8 @@ int grequest_complete(MPI_Request request) {
   return call([&] {
     RequestObject& object = call.request(request);
     if (object.kind != RequestObject::Kind::generalized)
-      throw Failure(MPI_ERR_REQUEST, "the request is no generalized one (MPI_Grequest_start)");
-    if (!object.held) throw Failure(MPI_ERR_REQUEST, "the request is complete already");
+      throw Failure(MPI_ERR_REQUEST, "the request is not generalized (MPI_Grequest_start)");
+    if (!object.held) throw Failure(MPI_ERR_REQUEST, "the request is already complete");
     object.held = false;
     object.to_nobody = true;  // the network has no part in it
     reap_detached(call.rank(), false);
@@ -75,7 +75,7 @@ int precv_init(void* data, int partitions, Count count, MPI_Datatype type, int f
         static_cast<std::int64_t>(call.count(partitions, "partitions") * call.count(count));
     if (from == MPI_ANY_SOURCE || tag == MPI_ANY_TAG)
       throw Failure(from == MPI_ANY_SOURCE ? MPI_ERR_RANK : MPI_ERR_TAG,
-                    "a message in partitions is received from one source, with one tag");
+                    "a partitioned receive needs one source and one tag");
     RequestObject& object = start_receive(call, data, all, type, from, tag, on, true);
     *request = reinterpret_cast<MPI_Request>(&with_partitions(partitions, object));
   });
@@ -85,14 +85,14 @@ RequestObject& partitioned(const Call& call, MPI_Request request, RequestObject:
   RequestObject& object = call.request(request);
   if (object.is_partitioned && object.kind == kind) return object;
   throw Failure(MPI_ERR_REQUEST, kind == RequestObject::Kind::send
-                                     ? "the request is no send in partitions (MPI_Psend_init)"
-                                     : "the request is no receive in partitions (MPI_Precv_init)");
+                                     ? "the request is not a partitioned send (MPI_Psend_init)"
+                                     : "the request is not a partitioned receive (MPI_Precv_init)");
 }
 
 void require_partition(const RequestObject& object, int partition) {
   if (partition >= 0 && static_cast<std::size_t>(partition) < object.partitions.size()) return;
-  throw Failure(MPI_ERR_ARG, fmt::format("partition {} is none of the message's {}", partition,
-                                         object.partitions.size()));
+  throw Failure(MPI_ERR_ARG, fmt::format("partition {} is out of range: the message has {}",
+                                         partition, object.partitions.size()));
 }
 
 void make_ready(Call& call, RequestObject& object, int partition) {
@@ -100,7 +100,7 @@ void make_ready(Call& call, RequestObject& object, int partition) {
   if (!object.active) throw Failure(MPI_ERR_REQUEST, "the request is not active (MPI_Start)");
   const auto which = static_cast<std::size_t>(partition);
   if (object.partitions[which])
-    throw Failure(MPI_ERR_ARG, fmt::format("partition {} is ready already", partition));
+    throw Failure(MPI_ERR_ARG, fmt::format("partition {} is already ready", partition));
   object.partitions[which] = true;
   if (std::ranges::find(object.partitions, false) == object.partitions.end())
     send_partitions(call, object);

@@ -144,9 +144,10 @@ void tell(const Call& call, const Sending& what, const Status& found, MPI_Status
     if (const auto wrong = wrong_match(what.type.type->get(), found, what.on)) throw *wrong;
   }
   if (!found.truncated) return;
-  throw Failure(MPI_ERR_TRUNCATE,
-                fmt::format("the message from rank {}, tag {} has {} bytes, the buffer room for {}",
-                            source, found.tag, found.bytes, room));
+  throw Failure(
+      MPI_ERR_TRUNCATE,
+      fmt::format("the message from rank {}, tag {} has {} bytes, but the buffer has room for {}",
+                  source, found.tag, found.bytes, room));
 }
 
 template <class Count>

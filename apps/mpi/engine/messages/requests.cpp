@@ -18,8 +18,8 @@ int request_free(MPI_Request* handle) {
     RequestObject& object = call.request(*handle);
     RankState& rank = call.rank();
     if (object.active && object.kind == RequestObject::Kind::collective) {
-      throw Failure(MPI_ERR_REQUEST, fmt::format("a collective that is under way ({}) cannot be "
-                                                 "freed: wait for it",
+      throw Failure(MPI_ERR_REQUEST, fmt::format("an active collective ({}) cannot be freed: "
+                                                 "complete it first",
                                                  name_of(object.started_by)));
     }
     *handle = MPI_REQUEST_NULL;
@@ -64,7 +64,7 @@ void give_to_network(Call& call, RequestObject& object) {
 void start_one(Call& call, MPI_Request handle) {
   RequestObject& object = call.request(handle);
   if (!object.persistent) throw Failure(MPI_ERR_REQUEST, "the request is not persistent");
-  if (object.active) throw Failure(MPI_ERR_REQUEST, "the request is active already");
+  if (object.active) throw Failure(MPI_ERR_REQUEST, "the request is already active");
   if (object.kind == RequestObject::Kind::collective) return restart_collective(call, object);
   if (object.copies) send_copy_of(call, object);
   object.active = true;

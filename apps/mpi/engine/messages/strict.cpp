@@ -71,8 +71,8 @@ std::optional<Failure> wrong_match(const Datatype* type, const Status& found,
   const int source = on.peers().rank_of(found.source);
   if ((found.note & is_ready_send) != 0 && found.was_early) {
     return Failure(MPI_ERR_OTHER,
-                   fmt::format("the message from rank {}, tag {} was sent by MPI_Rsend before this "
-                               "receive was there (--strict)",
+                   fmt::format("the message from rank {}, tag {} was sent by MPI_Rsend before its "
+                               "receive was posted (--strict)",
                                source, found.tag));
   }
   if ((found.note & is_packed) != 0 || found.truncated) return std::nullopt;
@@ -87,8 +87,8 @@ std::optional<Failure> wrong_match(const Datatype* type, const Status& found,
   const auto sent = all.words.find(found.note & (hash_bits | is_packed));
   return Failure(
       MPI_ERR_TYPE,
-      fmt::format("the message from rank {}, tag {} is {}, the receive is of {} (--strict)", source,
-                  found.tag, sent == all.words.end() ? "something else" : sent->second,
+      fmt::format("the message from rank {}, tag {} is {}, but the receive expects {} (--strict)",
+                  source, found.tag, sent == all.words.end() ? "something else" : sent->second,
                   words_of(*type, 1)));
 }
 

@@ -18,8 +18,8 @@ std::shared_ptr<const CommunicatorKeys::Key> own_key(const Call& call, int numbe
   if (key) return key;
   const bool is_ours = number >= MPI_TAG_UB && number <= MPI_UNIVERSE_SIZE;
   throw Failure(MPI_ERR_KEYVAL,
-                is_ours ? fmt::format("the attribute of key {} can only be read", number)
-                        : fmt::format("{} is no key of communicators' attributes", number));
+                is_ours ? fmt::format("the attribute with keyval {} is read-only", number)
+                        : fmt::format("invalid communicator keyval {}", number));
 }
 
 void need_success(int error, const char* function) {

@@ -140,8 +140,7 @@ int comm_split(MPI_Comm on, int colour, int key, MPI_Comm* made) {
   return call([&] {
     Communicator& parent = call.communicator(on);
     if (colour < 0 && colour != MPI_UNDEFINED) {
-      throw Failure(MPI_ERR_ARG,
-                    fmt::format("colour {} is negative, and not MPI_UNDEFINED", colour));
+      throw Failure(MPI_ERR_ARG, fmt::format("color {} is negative and not MPI_UNDEFINED", colour));
     }
     split(call, parent, colour, key, made);
   });
@@ -172,7 +171,7 @@ int comm_split_type(MPI_Comm on, int type, int key, MPI_Info info, MPI_Comm* mad
         break;
       }
       default:
-        throw Failure(MPI_ERR_ARG, fmt::format("{} is no type to split by", type));
+        throw Failure(MPI_ERR_ARG, fmt::format("invalid split_type {}", type));
     }
     split(call, parent, is_in ? parent.rank : MPI_UNDEFINED + 0, key, made);
   });
@@ -295,7 +294,7 @@ int comm_get_attr(MPI_Comm on, int key, void* value, int* flag) {
       default: {
         const auto own = call.rank().communicator_keys.find(key);
         if (!own) {
-          throw Failure(MPI_ERR_KEYVAL, fmt::format("{} is no key of an attribute", key));
+          throw Failure(MPI_ERR_KEYVAL, fmt::format("invalid keyval {}", key));
         }
         void* const* const set = call.communicator(on).attributes.find(*own);
         *flag = set != nullptr;

@@ -19,7 +19,7 @@ AddedErrors::Code* added_code(const Call& call, int number) {
 }
 AddedErrors::Code& added_before(const Call& call, int number) {
   if (AddedErrors::Code* const found = added_code(call, number)) return *found;
-  throw Failure(MPI_ERR_ARG, fmt::format("{} is no error that the program has added", number));
+  throw Failure(MPI_ERR_ARG, fmt::format("{} is not an error that the program added", number));
 }
 
 int error_string(int code, char* string, int* length) {
@@ -27,10 +27,10 @@ int error_string(int code, char* string, int* length) {
   return call([&] {
     call.result(length, "resultlen");
     const AddedErrors::Code* const its_own = added_code(call, code);
-    const std::string text =
-        is_predefined_class(code) ? fmt::format("{}: {}", name_of_class(code), text_of_class(code))
-        : its_own != nullptr      ? its_own->text
-                                  : fmt::format("error {}, which is none of MPI's", code);
+    const std::string text = is_predefined_class(code)
+                                 ? fmt::format("{}: {}", name_of_class(code), text_of_class(code))
+                             : its_own != nullptr ? its_own->text
+                                                  : fmt::format("unknown error {}", code);
     std::memcpy(string, text.c_str(), text.size() + 1);
     *length = static_cast<int>(text.size());
   });
@@ -71,7 +71,7 @@ int add_error_code(int its_class, int* made) {
     const bool is_class =
         its_own != nullptr ? its_own->its_class == its_class : is_predefined_class(its_class);
     if (!is_class || its_class == MPI_SUCCESS)
-      throw Failure(MPI_ERR_ARG, fmt::format("{} is no error class", its_class));
+      throw Failure(MPI_ERR_ARG, fmt::format("invalid error class {}", its_class));
     *made = add_error(call, its_class);
   });
 }
@@ -87,13 +87,14 @@ int add_error_string(int code, const char* string) {
 void remove_error(const Call& call, int number, bool class_is_meant) {
   const AddedErrors::Code& found = added_before(call, number);
   if ((found.its_class == number) != class_is_meant) {
-    throw Failure(MPI_ERR_ARG,
-                  fmt::format("{} is {}", number, class_is_meant ? "a code, no class" : "a class"));
+    throw Failure(MPI_ERR_ARG, fmt::format("{} is {}", number,
+                                           class_is_meant ? "an error code, not a class"
+                                                          : "an error class, not a code"));
   }
   auto& codes = call.rank().added_errors.codes;
   for (const auto& [code, each] : codes) {
     if (code != number && each.its_class == number) {
-      throw Failure(MPI_ERR_ARG, fmt::format("class {} has code {} still", number, code));
+      throw Failure(MPI_ERR_ARG, fmt::format("class {} still has code {}", number, code));
     }
   }
   codes.erase(number);
@@ -152,7 +153,7 @@ int call_errhandler(MPI_Comm on, int code) {
   WORMCUBE_MPI_CALL(MPI_Comm_call_errhandler);
   static_cast<void>(call([&] {
     call.communicator(on);
-    throw Failure(code, "called by the program");
+    throw Failure(code, "reported by the program");
   }));
   return MPI_SUCCESS;
 }

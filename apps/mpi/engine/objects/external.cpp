@@ -100,15 +100,15 @@ Bytes external_bytes(const Datatype& type, std::size_t count) {
 
 void require_external32(const char* representation) {
   if (std::string_view(representation) == "external32") return;
-  throw Failure(
-      MPI_ERR_UNSUPPORTED_DATAREP,
-      fmt::format("the representation \"{}\" is none; \"external32\" is", representation));
+  throw Failure(MPI_ERR_UNSUPPORTED_DATAREP,
+                fmt::format("unknown representation \"{}\" (the only one is \"external32\")",
+                            representation));
 }
 
 template <class Size>
 void require_room(Size position, Bytes bytes, Size room, const char* what) {
   if (position >= 0 && position <= room && bytes <= static_cast<Bytes>(room - position)) return;
-  throw Failure(MPI_ERR_ARG, fmt::format("{} bytes at {} do not lie in {} of {} bytes", bytes,
+  throw Failure(MPI_ERR_ARG, fmt::format("{} bytes at {} do not fit in {} of {} bytes", bytes,
                                          position, what, room));
 }
 

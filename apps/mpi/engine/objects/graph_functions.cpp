@@ -29,8 +29,8 @@ const Neighbours& neighbours_of(Call& call, MPI_Comm on) {
 RankGraph asked_graph(const Call& call, const Communicator& parent, int nodes, const int index[],
                       const int edges[]) {
   if (call.count(nodes, "nnodes") > static_cast<std::size_t>(parent.size())) {
-    throw Failure(MPI_ERR_TOPOLOGY, fmt::format("the graph has {} nodes, {} has {} ranks", nodes,
-                                                parent.name, parent.size()));
+    throw Failure(MPI_ERR_TOPOLOGY, fmt::format("the graph has {} nodes, but {} has {} ranks",
+                                                nodes, parent.name, parent.size()));
   }
   return {{index, static_cast<std::size_t>(nodes)}, edges};
 }
@@ -42,11 +42,11 @@ void copy_first(const Call& call, std::span<const int> from, int room, const cha
 
 void need_rank(const Communicator& on, int rank, const char* name) {
   if (rank >= 0 && rank < on.size()) return;
-  throw Failure(MPI_ERR_RANK,
-                fmt::format("{} {} is no rank of {} ({} ranks)", name, rank, on.name, on.size()));
+  throw Failure(MPI_ERR_RANK, fmt::format("{} {} is out of range for {} ({} ranks)", name, rank,
+                                          on.name, on.size()));
 }
 int checked_weight(int weight) {
-  if (weight < 0) throw Failure(MPI_ERR_ARG, fmt::format("a weight of {}", weight));
+  if (weight < 0) throw Failure(MPI_ERR_ARG, fmt::format("weight {} is negative", weight));
   return weight;
 }
 

@@ -31,7 +31,7 @@ CartGrid asked_grid(const Call& call, int dimensions, const int sides[], const i
 
 void need_places(const CartGrid& grid, const Communicator& parent) {
   if (grid.size() <= parent.size()) return;
-  throw Failure(MPI_ERR_TOPOLOGY, fmt::format("the grid has {} places, {} has {} ranks",
+  throw Failure(MPI_ERR_TOPOLOGY, fmt::format("the grid has {} places, but {} has only {} ranks",
                                               grid.size(), parent.name, parent.size()));
 }
 
@@ -139,8 +139,8 @@ int cartdim_get(MPI_Comm on, int* dimensions) {
 
 void need_dimensions(const CartGrid& grid, int room) {
   if (room >= grid.dimensions()) return;
-  throw Failure(MPI_ERR_ARG,
-                fmt::format("maxdims is {}, the grid has {} dimensions", room, grid.dimensions()));
+  throw Failure(MPI_ERR_ARG, fmt::format("maxdims is {}, but the grid has {} dimensions", room,
+                                         grid.dimensions()));
 }
 
 int cart_get(MPI_Comm on, int room, int sides[], int periods[], int coordinates[]) {
@@ -171,7 +171,7 @@ int cart_coords(MPI_Comm on, int rank, int room, int coordinates[]) {
   return call([&] {
     const CartGrid& grid = grid_of(call, on);
     if (rank < 0 || rank >= grid.size()) {
-      throw Failure(MPI_ERR_RANK, fmt::format("{} is no rank of {} ({} ranks)", rank,
+      throw Failure(MPI_ERR_RANK, fmt::format("rank {} is out of range for {} ({} ranks)", rank,
                                               call.communicator(on).name, grid.size()));
     }
     need_dimensions(grid, room);
@@ -186,8 +186,9 @@ int cart_shift(MPI_Comm on, int dimension, int distance, int* source, int* desti
     call.result(destination, "rank_dest");
     const CartGrid& grid = grid_of(call, on);
     if (dimension < 0 || dimension >= grid.dimensions()) {
-      throw Failure(MPI_ERR_ARG, fmt::format("direction {} is none of the grid's {} dimensions",
-                                             dimension, grid.dimensions()));
+      throw Failure(MPI_ERR_ARG,
+                    fmt::format("direction {} is out of range: the grid has {} dimensions",
+                                dimension, grid.dimensions()));
     }
     const auto [from, to] = grid.shifted(call.communicator(on).rank, dimension, distance);
     *source = from;

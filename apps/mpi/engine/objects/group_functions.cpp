@@ -28,15 +28,15 @@ const Members& members_of(MPI_Group handle) {
   static const Members none;
   if (handle == MPI_GROUP_EMPTY) return none;
   if (is_predefined(handle)) {
-    throw Failure(MPI_ERR_GROUP,
-                  handle == MPI_GROUP_NULL
-                      ? std::string("the group is MPI_GROUP_NULL")
-                      : fmt::format("{:#x} is no group", reinterpret_cast<std::uintptr_t>(handle)));
+    throw Failure(MPI_ERR_GROUP, handle == MPI_GROUP_NULL
+                                     ? std::string("the group is MPI_GROUP_NULL")
+                                     : fmt::format("invalid group handle {:#x}",
+                                                   reinterpret_cast<std::uintptr_t>(handle)));
   }
   const auto* const object = reinterpret_cast<const GroupObject*>(handle);
   if (object->magic == GroupObject::alive) return object->members;
   throw Failure(MPI_ERR_GROUP, object->magic == GroupObject::dead ? "the group has been freed"
-                                                                  : "the group's handle is none");
+                                                                  : "invalid group handle");
 }
 
 }  // namespace
@@ -187,7 +187,7 @@ void need_subset(const Members& members, const Communicator& parent) {
   for (const Rank member : members) {
     if (parent.shared->rank_of(member) < 0) {
       throw Failure(MPI_ERR_GROUP,
-                    fmt::format("rank {} of MPI_COMM_WORLD is in the group and not in {}", member,
+                    fmt::format("rank {} of MPI_COMM_WORLD is in the group but not in {}", member,
                                 parent.name));
     }
   }

@@ -33,18 +33,18 @@ InfoKeys& keys_in(MPI_Info handle) {
   static InfoKeys of_start;  // INFO_ENV: there is nothing that a start says
   if (handle == MPI_INFO_ENV) return of_start;
   if (is_predefined(handle)) {
-    throw Failure(MPI_ERR_INFO,
-                  handle == MPI_INFO_NULL
-                      ? std::string("the info is MPI_INFO_NULL")
-                      : fmt::format("{:#x} is no info", reinterpret_cast<std::uintptr_t>(handle)));
+    throw Failure(MPI_ERR_INFO, handle == MPI_INFO_NULL
+                                    ? std::string("the info is MPI_INFO_NULL")
+                                    : fmt::format("invalid info handle {:#x}",
+                                                  reinterpret_cast<std::uintptr_t>(handle)));
   }
   auto* const object = reinterpret_cast<InfoObject*>(handle);
   if (object->magic == InfoObject::alive) return object->keys;
   throw Failure(MPI_ERR_INFO, object->magic == InfoObject::dead ? "the info has been freed"
-                                                                : "the info's handle is none");
+                                                                : "invalid info handle");
 }
 InfoKeys& own_keys_in(MPI_Info handle) {
-  if (handle == MPI_INFO_ENV) throw Failure(MPI_ERR_INFO, "MPI_INFO_ENV can only be read");
+  if (handle == MPI_INFO_ENV) throw Failure(MPI_ERR_INFO, "MPI_INFO_ENV is read-only");
   return keys_in(handle);
 }
 

@@ -71,7 +71,7 @@ int intercomm_create(MPI_Comm local_handle, int local_leader, MPI_Comm peer_hand
     call.result(made, "newintercomm");
     Communicator& local = call.intracommunicator(local_handle);
     if (local_leader < 0 || local_leader >= local.size()) {
-      throw Failure(MPI_ERR_RANK, fmt::format("local_leader {} is no rank of {} ({} ranks)",
+      throw Failure(MPI_ERR_RANK, fmt::format("local_leader {} is out of range for {} ({} ranks)",
                                               local_leader, local.name, local.size()));
     }
     *made = MPI_COMM_NULL;
@@ -80,8 +80,9 @@ int intercomm_create(MPI_Comm local_handle, int local_leader, MPI_Comm peer_hand
     if (local.rank == local_leader) {
       Communicator& peer = call.communicator(peer_handle);
       if (remote_leader < 0 || remote_leader >= peer.peers().size()) {
-        throw Failure(MPI_ERR_RANK, fmt::format("remote_leader {} is no rank of {} ({} ranks)",
-                                                remote_leader, peer.name, peer.peers().size()));
+        throw Failure(MPI_ERR_RANK,
+                      fmt::format("remote_leader {} is out of range for {} ({} ranks)",
+                                  remote_leader, peer.name, peer.peers().size()));
       }
       call.send_tag(tag);
       other = introduced(call, peer, remote_leader, tag,
@@ -105,7 +106,7 @@ int intercomm_create(MPI_Comm local_handle, int local_leader, MPI_Comm peer_hand
 Communicator& intercommunicator(Call& call, MPI_Comm handle) {
   Communicator& found = call.communicator(handle);
   if (found.remote) return found;
-  throw Failure(MPI_ERR_COMM, found.name + " is no intercommunicator");
+  throw Failure(MPI_ERR_COMM, found.name + " is not an intercommunicator");
 }
 
 int intercomm_merge(MPI_Comm handle, int high, MPI_Comm* made) {

@@ -22,8 +22,9 @@ int pack_size(Count count, MPI_Datatype type, MPI_Comm on, Count* size) {
 
 void need_room(std::int64_t from, Bytes bytes, std::int64_t room, const char* what) {
   if (from >= 0 && from <= room && bytes <= static_cast<Bytes>(room - from)) return;
-  throw Failure(MPI_ERR_TRUNCATE,
-                fmt::format("{} bytes from position {} on, and {} of {}", bytes, from, what, room));
+  throw Failure(
+      MPI_ERR_TRUNCATE,
+      fmt::format("{} bytes at position {} do not fit in {} of {} bytes", bytes, from, what, room));
 }
 
 template <class Count>

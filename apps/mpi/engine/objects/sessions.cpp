@@ -34,14 +34,14 @@ SessionObject& session_of(Call& call, MPI_Session handle) {
   if (is_predefined(handle)) {
     throw Failure(MPI_ERR_SESSION, handle == MPI_SESSION_NULL
                                        ? std::string("the session is MPI_SESSION_NULL")
-                                       : fmt::format("{:#x} is no session",
+                                       : fmt::format("invalid session handle {:#x}",
                                                      reinterpret_cast<std::uintptr_t>(handle)));
   }
   auto* const object = reinterpret_cast<SessionObject*>(handle);
   if (object->magic != SessionObject::alive) {
     throw Failure(MPI_ERR_SESSION, object->magic == SessionObject::dead
                                        ? "the session has been finalized"
-                                       : "the session's handle is none");
+                                       : "invalid session handle");
   }
   call.errors_go_to(object->errors, handle);
   return *object;
@@ -57,7 +57,7 @@ Members members_of_set(const Call& call, const char* name) {
   };
   if (is_name(set_names[1])) return {call.rank().rank};
   if (!is_name(set_names[0])) {
-    throw Failure(MPI_ERR_ARG, fmt::format("{} is no process set: there are {} and {}", name,
+    throw Failure(MPI_ERR_ARG, fmt::format("unknown process set {} (available: {} and {})", name,
                                            set_names[0], set_names[1]));
   }
   Members all(static_cast<std::size_t>(call.rank().job.ranks()));
@@ -109,7 +109,8 @@ int session_get_nth_pset(MPI_Session session, MPI_Info, int n, int* room, char* 
     call.result(room, "pset_len");
     session_of(call, session);
     if (n < 0 || static_cast<std::size_t>(n) >= set_names.size()) {
-      throw Failure(MPI_ERR_ARG, fmt::format("process set {} of {}", n, set_names.size()));
+      throw Failure(MPI_ERR_ARG, fmt::format("process set {} is out of range: there are {}", n,
+                                             set_names.size()));
     }
     const std::string_view found = set_names[static_cast<std::size_t>(n)];
     if (const std::size_t characters = call.count(*room, "pset_len"); characters > 0) {
@@ -167,7 +168,7 @@ int session_call_errhandler(MPI_Session session, int code) {
   WORMCUBE_MPI_CALL(MPI_Session_call_errhandler);
   static_cast<void>(call([&] {
     session_of(call, session);
-    throw Failure(code, "called by the program");
+    throw Failure(code, "reported by the program");
   }));
   return MPI_SUCCESS;
 }
@@ -213,7 +214,7 @@ int group_from_session_pset(MPI_Session session, const char* name, MPI_Group* gr
 
 void require_member(const Call& call, const Members& members) {
   if (std::ranges::find(members, call.rank().rank) != members.end()) return;
-  throw Failure(MPI_ERR_GROUP, "the rank that calls is not in the group");
+  throw Failure(MPI_ERR_GROUP, "the calling rank is not in the group");
 }
 
 // They wait for each other, so that the next call with this tag finds no member that is still in

@@ -188,7 +188,7 @@ int type_free(MPI_Datatype* type) {
     call.result(type, "datatype");
     TypeObject& object = made_type(*type);
     if (object.type->handle() != nullptr)
-      throw Failure(MPI_ERR_TYPE, "a type of Fortran's kinds cannot be freed");
+      throw Failure(MPI_ERR_TYPE, "a type made by MPI_Type_create_f90 cannot be freed");
     if (const int error = object.attributes.remove_all(*type)) {
       throw Failure(error, "the delete function of an attribute returned an error");
     }

@@ -106,7 +106,7 @@ int allocate(Call& call, int flavor, MPI_Aint bytes, MPI_Aint unit, MPI_Info inf
     require_part(bytes, unit);
     if (flavor == MPI_WIN_FLAVOR_SHARED && parent.size() > 1) {
       throw Failure(MPI_ERR_RMA_SHARED,
-                    fmt::format("the {} ranks of {} are nodes, and each has memory of its own",
+                    fmt::format("the {} ranks of {} are separate nodes and share no memory",
                                 parent.size(), parent.name));
     }
     auto memory = std::make_unique_for_overwrite<std::byte[]>(static_cast<std::size_t>(bytes) + 1);
@@ -169,7 +169,7 @@ int win_detach(MPI_Win handle, const void* base) {
       was_there = found != regions.end();
       if (was_there) regions.erase(found);
     });
-    if (!was_there) throw Failure(MPI_ERR_BASE, "no memory that begins there is attached");
+    if (!was_there) throw Failure(MPI_ERR_BASE, "no attached memory begins at this address");
   });
 }
 
@@ -203,7 +203,7 @@ int win_free(MPI_Win* handle) {
     call.result(handle, "win");
     Window& window = window_of(call, *handle);
     if (const char* const end = window.end_of_epoch()) {
-      throw Failure(MPI_ERR_RMA_SYNC, fmt::format("an epoch is open: {} comes first", end));
+      throw Failure(MPI_ERR_RMA_SYNC, fmt::format("an epoch is still open: call {} first", end));
     }
     if (const int error = window.attributes.remove_all(*handle)) {
       throw Failure(error, "the delete function of an attribute returned an error");
@@ -295,7 +295,7 @@ int win_call_errhandler(MPI_Win handle, int code) {
   WORMCUBE_MPI_CALL(MPI_Win_call_errhandler);
   static_cast<void>(call([&] {
     window_of(call, handle);
-    throw Failure(code, "called by the program");
+    throw Failure(code, "reported by the program");
   }));
   return MPI_SUCCESS;
 }
@@ -304,7 +304,7 @@ int win_call_errhandler(MPI_Win handle, int code) {
 
 std::shared_ptr<const AttributeKey<MPI_Win>> window_key(const Call& call, int number) {
   if (auto key = call.rank().window_keys.find(number)) return key;
-  throw Failure(MPI_ERR_KEYVAL, fmt::format("{} is no key of windows' attributes", number));
+  throw Failure(MPI_ERR_KEYVAL, fmt::format("invalid window keyval {}", number));
 }
 void need_success(int error) {
   if (error != MPI_SUCCESS)
@@ -400,13 +400,13 @@ Window& window_of(Call& call, MPI_Win handle) {
   if (is_predefined(handle)) {
     throw Failure(MPI_ERR_WIN, handle == MPI_WIN_NULL
                                    ? std::string("the window is MPI_WIN_NULL")
-                                   : fmt::format("{:#x} is no window",
+                                   : fmt::format("invalid window handle {:#x}",
                                                  reinterpret_cast<std::uintptr_t>(handle)));
   }
   auto* const found = reinterpret_cast<Window*>(handle);
   if (found->magic != Window::alive) {
     throw Failure(MPI_ERR_WIN, found->magic == Window::dead ? "the window has been freed"
-                                                            : "the window's handle is none");
+                                                            : "invalid window handle");
   }
   call.errors_go_to(found->errors, handle);
   call.rank().call.communicator = found->on;

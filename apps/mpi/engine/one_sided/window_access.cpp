@@ -92,11 +92,10 @@ struct Target {
     if (is_nobody()) return;
     const bool is_locked = window.locked_all || window.locked[static_cast<std::size_t>(rank)];
     if (!window.may_access(rank) || (for_requests && !is_locked)) {
-      throw Failure(
-          MPI_ERR_RMA_SYNC,
-          fmt::format(
-              "no epoch is open in which rank {} may be accessed: {} comes first", rank,
-              for_requests ? "MPI_Win_lock" : "MPI_Win_fence, MPI_Win_start or MPI_Win_lock"));
+      throw Failure(MPI_ERR_RMA_SYNC,
+                    fmt::format("no epoch is open for access to rank {}: call {} first", rank,
+                                for_requests ? "MPI_Win_lock"
+                                             : "MPI_Win_fence, MPI_Win_start or MPI_Win_lock"));
     }
     const bool is_started = std::ranges::find(window.started, rank) != window.started.end();
     if (!is_locked && !is_started) window.fence = Window::Fence::used;
@@ -125,7 +124,7 @@ struct Target {
       }
       if (first < 0 || end > part.bytes) {
         throw Failure(MPI_ERR_RMA_RANGE,
-                      fmt::format("bytes {} to {} of rank {}'s window are meant, which has {}",
+                      fmt::format("bytes {} to {} are outside of rank {}'s window, which has {}",
                                   first, end, rank, part.bytes));
       }
       return own.requests->act_at(world, bytes, [&] {
@@ -142,9 +141,9 @@ struct Target {
       if (is_attached) act(memory);
     });
     if (is_attached) return;
-    throw Failure(MPI_ERR_RMA_RANGE,
-                  fmt::format("these {} bytes are not in memory that rank {} has attached",
-                              behind - lowest, rank));
+    throw Failure(
+        MPI_ERR_RMA_RANGE,
+        fmt::format("these {} bytes are not in memory attached by rank {}", behind - lowest, rank));
   }
 };
 
@@ -161,7 +160,7 @@ Target target(Call& call, MPI_Win handle, int rank, MPI_Aint displacement, std::
 
 void require_equal(const Elements& origin, const Elements& target, const char* name) {
   if (origin.bytes() == target.bytes()) return;
-  throw Failure(MPI_ERR_TYPE, fmt::format("{} has {} bytes of data, the target {}", name,
+  throw Failure(MPI_ERR_TYPE, fmt::format("{} has {} bytes of data, but the target has {}", name,
                                           origin.bytes(), target.bytes()));
 }
 
@@ -231,8 +230,8 @@ Operands operands(const Elements& at_target, MPI_Op op) {
   const std::string_view name = is_predefined(op) ? name_of_operator(op) : std::string_view();
   if (name.empty()) {
     throw Failure(MPI_ERR_OP, is_predefined(op)
-                                  ? "the operator is none"
-                                  : "the program's own operators are not for accumulates");
+                                  ? "invalid operator"
+                                  : "accumulate calls do not allow user-defined operators");
   }
   result.combine = predefined_operator(op, basic);
   if (result.combine == nullptr)
@@ -383,7 +382,7 @@ int win_rget_accumulate(const void* data, Count count, MPI_Datatype type, void* 
 
 void require_predefined(MPI_Datatype type) {
   if (is_predefined(type)) return;
-  throw Failure(MPI_ERR_TYPE, "the type must be a predefined one");
+  throw Failure(MPI_ERR_TYPE, "the type must be predefined");
 }
 
 int fetch_and_op(const void* data, void* result, MPI_Datatype type, int rank, MPI_Aint displacement,
@@ -405,7 +404,7 @@ int compare_and_swap(const void* data, const void* compared, void* result, MPI_D
     if (predefined_operator(MPI_BAND, type) == nullptr &&
         predefined_operator(MPI_LAND, type) == nullptr) {
       throw Failure(MPI_ERR_TYPE,
-                    "values of this type are not compared: integers, bytes, logicals");
+                    "values of this type cannot be compared; use integers, bytes or logicals");
     }
     at.require_epoch(false);
     if (at.is_nobody()) return;

@@ -19,13 +19,13 @@ using Waits = CurrentCall::Waits;
 void require_asserts(int given, int known) {
   if ((given & ~known) == 0) return;
   throw Failure(MPI_ERR_ASSERT,
-                fmt::format("assertion {:#x} is none of this call's", given & ~known));
+                fmt::format("this call does not allow assertion {:#x}", given & ~known));
 }
 
 /// Before an epoch of another kind. One that a fence has opened counts only if it was used.
 void require_no_epoch(Window& window) {
   if (const char* const end = window.end_of_epoch())
-    not_in_order(fmt::format("an epoch is open: {} comes first", end));
+    not_in_order(fmt::format("an epoch is still open: call {} first", end));
   window.fence = Window::Fence::none;
 }
 
@@ -58,8 +58,8 @@ const Members& members_in(const Window& window, MPI_Group group) {
   for (const Rank member : members) {
     if (window.on->shared->rank_of(member) < 0) {
       throw Failure(MPI_ERR_GROUP,
-                    fmt::format("rank {} of MPI_COMM_WORLD, which the group has, is none of {}'s",
-                                member, window.on->name));
+                    fmt::format("rank {} of MPI_COMM_WORLD is in the group but not in {}", member,
+                                window.on->name));
     }
   }
   return members;
@@ -87,7 +87,7 @@ int win_post(MPI_Group group, int assertion, MPI_Win handle) {
     Window& window = window_of(call, handle);
     require_asserts(assertion, MPI_MODE_NOCHECK | MPI_MODE_NOSTORE | MPI_MODE_NOPUT);
     const Members& members = members_in(window, group);
-    if (window.has_posted) not_in_order("an epoch is open: MPI_Win_wait comes first");
+    if (window.has_posted) not_in_order("an epoch is still open: call MPI_Win_wait first");
     window.has_posted = true;
     window.posted = members;
     for (const Rank member : members) {
@@ -185,7 +185,7 @@ int win_lock(int kind, int target, int assertion, MPI_Win handle) {
   return call([&] {
     Window& window = window_of(call, handle);
     if (kind != MPI_LOCK_EXCLUSIVE && kind != MPI_LOCK_SHARED) {
-      throw Failure(MPI_ERR_LOCKTYPE, fmt::format("{} is no kind of lock", kind));
+      throw Failure(MPI_ERR_LOCKTYPE, fmt::format("invalid lock type {}", kind));
     }
     call.destination(*window.on, target);
     require_asserts(assertion, MPI_MODE_NOCHECK);
@@ -193,7 +193,7 @@ int win_lock(int kind, int target, int assertion, MPI_Win handle) {
     if (window.locked_all || window.has_started || window.fence == Window::Fence::used)
       require_no_epoch(window);
     if (window.locked[static_cast<std::size_t>(target)])
-      not_in_order(fmt::format("rank {} is locked already", target));
+      not_in_order(fmt::format("rank {} is already locked", target));
     lock(call, window, target, kind == MPI_LOCK_EXCLUSIVE);
     window.locked[static_cast<std::size_t>(target)] = true;
     window.fence = Window::Fence::none;

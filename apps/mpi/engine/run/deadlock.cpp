@@ -367,13 +367,13 @@ std::vector<std::string> leftovers(const Job& job, std::span<const UnreceivedMes
     });
   }
   if (active > 0) {
-    lines.push_back(fmt::format("{} request{} no test or wait has completed:", active,
-                                active == 1 ? " that" : "s that"));
+    lines.push_back(fmt::format("{} request{} not completed (no MPI_Wait or MPI_Test):", active,
+                                active == 1 ? "" : "s"));
     lines.insert(lines.end(), requests.begin(), requests.end());
   }
   if (!messages.empty()) {
-    lines.push_back(fmt::format("{} message{} nobody has received:", messages.size(),
-                                messages.size() == 1 ? " that" : "s that"));
+    lines.push_back(fmt::format("{} message{} not received:", messages.size(),
+                                messages.size() == 1 ? "" : "s"));
     for (std::size_t i = 0; i < std::min(messages.size(), most); ++i) {
       const UnreceivedMessage& message = messages[i];
       std::string on = "a communicator";

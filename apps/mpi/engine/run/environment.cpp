@@ -25,8 +25,9 @@ constexpr int provided_threads = MPI_THREAD_FUNNELED;
 void begin(Call& call, int* provided) {
   RankState& rank = call.rank();
   if (rank.initialized) {
-    throw Failure(MPI_ERR_OTHER,
-                  rank.finalized ? "MPI was finalized; it begins once" : "it was called before");
+    throw Failure(MPI_ERR_OTHER, rank.finalized
+                                     ? "MPI has been finalized and cannot be initialized again"
+                                     : "MPI is already initialized");
   }
   rank.initialized = true;
   if (provided != nullptr) *provided = provided_threads;
@@ -125,7 +126,7 @@ int alloc_mem(MPI_Aint bytes, MPI_Info, void* memory) {
     if (bytes < 0) throw Failure(MPI_ERR_ARG, fmt::format("{} bytes", bytes));
     void* const taken = std::malloc(static_cast<std::size_t>(std::max<MPI_Aint>(bytes, 1)));
     if (taken == nullptr)
-      throw Failure(MPI_ERR_NO_MEM, fmt::format("{} bytes are not there", bytes));
+      throw Failure(MPI_ERR_NO_MEM, fmt::format("cannot allocate {} bytes", bytes));
     std::memcpy(memory, &taken, sizeof taken);
   });
 }

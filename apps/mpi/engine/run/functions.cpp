@@ -28,8 +28,7 @@ namespace {
 
 // \param stage  the table's, of no interest to users
 [[noreturn]] void not_provided(const char* name, int /*stage*/) {
-  const std::string text =
-      fmt::format("wormcube does not provide {}; docs/mpi.md lists what it does not", name);
+  const std::string text = fmt::format("wormcube does not provide {}; see docs/mpi.md", name);
   const RankState* const rank = current_rank;
   if (rank == nullptr) {
     print_error(fmt::format("wormcube: {}\n", text));

@@ -28,7 +28,7 @@ void load_library(const std::string& folder) {
   wormcube_mpi_program.functions = &provided_functions();
   const std::string path = folder + "/libmpi_abi.so.1";
   if (dlopen(path.c_str(), RTLD_NOW | RTLD_GLOBAL | own_symbols_first()) == nullptr) {
-    throw UsageError(fmt::format("the library of MPI's functions cannot be loaded: {}", dlerror()));
+    throw UsageError(fmt::format("cannot load the library of MPI functions: {}", dlerror()));
   }
 }
 
@@ -63,8 +63,8 @@ Kit find_kit() {
     }
   }
   throw UsageError(fmt::format(
-      "mpi.h and libmpi_abi.so.1 are not beside {} (../include/wormcube/mpi, ../lib/wormcube): "
-      "install wormcube whole, or use it where it was built",
+      "found no mpi.h and libmpi_abi.so.1 for {} (in ../include/wormcube/mpi, ../lib/wormcube): "
+      "install all of wormcube, or run it from its build folder",
       own.data()));
 }
 
@@ -109,8 +109,8 @@ std::size_t Run::explain(std::optional<const std::byte*> address, std::span<char
   const auto rest = text.subspan(begin);
   const auto end = fmt::format_to_n(
       rest.data(), rest.size(),
-      "the stack of {} KiB is used up (too deep a recursion, or too large a local array?); give "
-      "ranks a larger one by --stack",
+      "stack overflow: {} KiB are used up (deep recursion or a large local array?); set a "
+      "larger --stack",
       options_.machine.stack_bytes / bytes_of_kib);
   return begin + std::min<std::size_t>(end.size, rest.size());
 }
@@ -162,7 +162,7 @@ std::string table_of(const Job& job) {
   try {
     return table_of_ranks(job);
   } catch (const std::exception& error) {
-    return fmt::format("(no table of the ranks: {})", error.what());
+    return fmt::format("(cannot list the ranks: {})", error.what());
   }
 }
 
@@ -185,7 +185,7 @@ bool Run::wait_and_watch() {
     if (told || !watch.look()) continue;
     told = true;
     options_.on_stall(
-        fmt::format("all ranks have only asked for messages, or waited, for {} s; they go on\n{}",
+        fmt::format("all ranks have only polled or waited for {} s; the run continues\n{}",
                     static_cast<double>(options_.stall.count()) / 1000, table_of(*job_)));
   }
 }
@@ -193,7 +193,7 @@ bool Run::wait_and_watch() {
 JobEnd Run::wait() {
   constexpr int time_limit_code = 4;
   if (!wait_and_watch()) {
-    job_->end(time_limit_code, fmt::format("not finished after {} ms, the time limit\n{}",
+    job_->end(time_limit_code, fmt::format("time limit of {} ms exceeded\n{}",
                                            options_.time_limit.count(), table_of(*job_)));
   }
   const JobEnd end = job_->ended();

@@ -36,18 +36,18 @@ class RepeatedBlocks {
 
 void need_not_negative(std::int64_t value, const char* what) {
   if (value < 0) {
-    throw Failure(MPI_ERR_ARG, fmt::format("{} is {}, it cannot be negative", what, value));
+    throw Failure(MPI_ERR_ARG, fmt::format("{} is {}, which must not be negative", what, value));
   }
 }
 void need_count(std::int64_t count) {
   if (count < 0) {
-    throw Failure(MPI_ERR_COUNT, fmt::format("count is {}, it cannot be negative", count));
+    throw Failure(MPI_ERR_COUNT, fmt::format("count is {}, which must not be negative", count));
   }
 }
 void need_order(int order) {
   if (order != MPI_ORDER_C && order != MPI_ORDER_FORTRAN) {
     throw Failure(MPI_ERR_ARG,
-                  fmt::format("order is {}, it must be MPI_ORDER_C or MPI_ORDER_FORTRAN", order));
+                  fmt::format("order {} is neither MPI_ORDER_C nor MPI_ORDER_FORTRAN", order));
   }
 }
 
@@ -225,13 +225,13 @@ DatatypePointer Datatype::subarray(std::span<const std::int64_t> sizes,
                                    std::span<const std::int64_t> starts, int order,
                                    const DatatypePointer& old) {
   const std::size_t dimensions = sizes.size();
-  if (dimensions == 0) throw Failure(MPI_ERR_DIMS, "ndims is 0, at least 1 is needed");
+  if (dimensions == 0) throw Failure(MPI_ERR_DIMS, "ndims is 0, but must be at least 1");
   need_order(order);
   for (std::size_t d = 0; d < dimensions; ++d) {
     if (sizes[d] < 1 || subsizes[d] < 1 || subsizes[d] > sizes[d] || starts[d] < 0 ||
         starts[d] > sizes[d] - subsizes[d]) {
       throw Failure(MPI_ERR_ARG,
-                    fmt::format("dimension {}: {} elements from {} on do not lie in {}", d,
+                    fmt::format("dimension {}: {} elements from {} on exceed its size {}", d,
                                 subsizes[d], starts[d], sizes[d]));
     }
   }
@@ -255,20 +255,21 @@ DatatypePointer Datatype::darray(int size, int rank, std::span<const std::int64_
                                  std::span<const int> distributions, std::span<const int> arguments,
                                  std::span<const int> grid, int order, const DatatypePointer& old) {
   const std::size_t dimensions = sizes.size();
-  if (dimensions == 0) throw Failure(MPI_ERR_DIMS, "ndims is 0, at least 1 is needed");
+  if (dimensions == 0) throw Failure(MPI_ERR_DIMS, "ndims is 0, but must be at least 1");
   need_order(order);
   std::int64_t places = 1;
   for (const int side : grid) {
     if (side < 1)
-      throw Failure(MPI_ERR_ARG, fmt::format("a grid of processes with a side of {}", side));
+      throw Failure(MPI_ERR_ARG, fmt::format("psizes has {}, but must be positive", side));
     places *= side;
   }
   if (places != size) {
     throw Failure(MPI_ERR_ARG,
-                  fmt::format("the grid has {} processes, and size is {}", places, size));
+                  fmt::format("psizes make {} processes, but size is {}", places, size));
   }
   if (rank < 0 || rank >= size) {
-    throw Failure(MPI_ERR_RANK, fmt::format("rank is {}, of {} processes", rank, size));
+    throw Failure(MPI_ERR_RANK,
+                  fmt::format("rank {} is out of range for {} processes", rank, size));
   }
   // The grid of processes is in row-major order, whatever the array's.
   std::vector<std::int64_t> coordinates(dimensions);
@@ -287,26 +288,30 @@ DatatypePointer Datatype::darray(int size, int rank, std::span<const std::int64_
     switch (distributions[d]) {
       case MPI_DISTRIBUTE_NONE:
         if (side != 1) {
-          throw Failure(MPI_ERR_ARG,
-                        fmt::format("dimension {} is not distributed, over {} processes", d, side));
+          throw Failure(
+              MPI_ERR_ARG,
+              fmt::format("dimension {} is not distributed, but psizes has {} processes for it", d,
+                          side));
         }
         block = all;
         break;
       case MPI_DISTRIBUTE_BLOCK:
         block = is_default ? (all + side - 1) / side : arguments[d];
         if (block < 1 || block * side < all) {
-          throw Failure(MPI_ERR_ARG, fmt::format("dimension {}: {} blocks of {} do not hold {}", d,
-                                                 side, block, all));
+          throw Failure(MPI_ERR_ARG,
+                        fmt::format("dimension {}: {} blocks of {} hold fewer than {} elements", d,
+                                    side, block, all));
         }
         break;
       case MPI_DISTRIBUTE_CYCLIC:
         block = is_default ? 1 : arguments[d];
         if (block < 1)
-          throw Failure(MPI_ERR_ARG, fmt::format("dimension {}: blocks of {}", d, block));
+          throw Failure(MPI_ERR_ARG,
+                        fmt::format("dimension {}: block size {} is not positive", d, block));
         break;
       default:
         throw Failure(MPI_ERR_ARG,
-                      fmt::format("dimension {}: {} is no distribution", d, distributions[d]));
+                      fmt::format("dimension {}: invalid distribution {}", d, distributions[d]));
     }
     // Blocks mine, mine + side, ..: whole ones, then what is left of one.
     const std::int64_t first = mine * block, round = side * block;

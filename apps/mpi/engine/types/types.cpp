@@ -51,7 +51,7 @@ TypeObject& made_type(MPI_Datatype handle) {
   auto* const object = reinterpret_cast<TypeObject*>(handle);
   if (object->magic == TypeObject::alive) return *object;
   throw Failure(MPI_ERR_TYPE, object->magic == TypeObject::dead ? "the datatype has been freed"
-                                                                : "the datatype's handle is none");
+                                                                : "invalid datatype handle");
 }
 
 const TypeView& type_view(MPI_Datatype handle, bool must_be_committed) {
@@ -61,7 +61,7 @@ const TypeView& type_view(MPI_Datatype handle, bool must_be_committed) {
     if (index < views.size() && views[index].type != nullptr) return views[index];
     throw Failure(MPI_ERR_TYPE, handle == MPI_DATATYPE_NULL
                                     ? std::string("the datatype is MPI_DATATYPE_NULL")
-                                    : fmt::format("{:#x} is no datatype",
+                                    : fmt::format("invalid datatype handle {:#x}",
                                                   reinterpret_cast<std::uintptr_t>(handle)));
   }
   const TypeObject& object = made_type(handle);

@@ -19,7 +19,7 @@
 #elif defined __riscv && __riscv_xlen == 64
 #define LOADER "/lib/ld-linux-riscv64-lp64d.so.1"
 #else
-#error "the name of this system's loader is not known here"
+#error "unknown name of this system's loader"
 #endif
 __attribute__((section(".interp"), used)) static const char loader[] = LOADER;
 
