@@ -1,4 +1,4 @@
-// Error classes in words; error handlers.
+// Names and texts of error classes; error handlers.
 // SPDX-License-Identifier: Apache-2.0
 #include "wormcube/apps/mpi/engine/base/errors.hpp"
 

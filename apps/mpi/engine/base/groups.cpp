@@ -11,7 +11,7 @@
 namespace wormcube::mpi {
 namespace {
 
-/// The rank in a group of each member.
+/// The rank of each member in a group.
 class RankIn {
  public:
   explicit RankIn(const Members& group) {
@@ -21,7 +21,7 @@ class RankIn {
       ranks_[static_cast<std::size_t>(group[i])] = static_cast<int>(i);
     }
   }
-  /// MPI_UNDEFINED: it is no member.
+  /// MPI_UNDEFINED if it is not a member.
   int of(Rank member) const {
     const auto place = static_cast<std::size_t>(member);
     return place < ranks_.size() ? ranks_[place] : MPI_UNDEFINED + 0;
@@ -32,7 +32,7 @@ class RankIn {
   std::vector<int> ranks_;
 };
 
-/// Which ranks of a group are named.
+/// Which ranks of a group are listed.
 std::vector<bool> named_once(const Members& group, std::span<const int> ranks) {
   std::vector<bool> named(group.size());
   for (const int rank : ranks) {

@@ -1,4 +1,4 @@
-// Collective calls, by the registry's algorithms.
+// Collective calls, which run the registry's algorithms.
 // SPDX-License-Identifier: Apache-2.0
 #include "wormcube/apps/mpi/engine/collectives/between_groups.hpp"
 
@@ -9,7 +9,7 @@
 namespace wormcube::mpi {
 namespace {
 
-/// Of a `v` or `w` call on an intercommunicator.
+/// A `v` or `w` call on an intercommunicator.
 template <class Count, class Place, class Type>
 std::function<std::vector<Uneven::Block>()> blocks_of_peers(const CollectiveCall& all,
                                                             const Count* counts,
@@ -19,7 +19,7 @@ std::function<std::vector<Uneven::Block>()> blocks_of_peers(const CollectiveCall
   };
 }
 
-// Texts of the calls' three forms, with counts of either type.
+// Bodies of the calls' three forms, with counts of either type.
 
 void barrier(CollectiveCall& all) {
   if (all.comm.remote) return barrier_between(all);
@@ -190,7 +190,7 @@ void alltoall(CollectiveCall& all, const void* out, Count out_count, MPI_Datatyp
   result.deliver();
 }
 
-// Only the root knows all sizes: each rank's message goes straight to it, in one step.
+// Only the root knows all sizes, so each rank's message goes directly to it, in one step.
 template <class Count, class Place>
 void gatherv(CollectiveCall& all, const void* out, Count out_count, MPI_Datatype out_type, void* in,
              const Count in_counts[], const Place places[], MPI_Datatype in_type, int root) {
@@ -348,7 +348,7 @@ void alltoallv(CollectiveCall& all, const void* out, const Count out_counts[],
     given.emplace(mine->blocks());
   }
   all.come(0, -1, nullptr, types.get());
-  // All ranks must choose alike, and know no common size.
+  // All ranks must choose the same algorithm, but they share no common size.
   all.run(all.algorithm(operations::alltoallv, 1024), *given, result.blocks());
   result.deliver();
 }

@@ -1,4 +1,4 @@
-// What is compared of the types of a collective call.
+// Which types of a collective call are compared.
 // SPDX-License-Identifier: Apache-2.0
 #include "wormcube/apps/mpi/engine/collectives/collective_call.hpp"
 #include "wormcube/apps/mpi/engine/types/words.hpp"

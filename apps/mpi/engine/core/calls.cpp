@@ -1,4 +1,4 @@
-// Checks of arguments, and what becomes of errors.
+// Checks of arguments, and the handling of errors.
 // SPDX-License-Identifier: Apache-2.0
 #include "wormcube/apps/mpi/engine/core/calls.hpp"
 
@@ -68,7 +68,7 @@ void end_by_exception(const RankState& rank, const char* function) noexcept {
     try {
       throw;
     } catch (const Stopped&) {
-      never_return();  // whoever stopped the machine has ended the job before
+      never_return();  // whoever stopped the machine has already ended the job
     } catch (const std::bad_alloc&) {
       code = 2;
       text = fmt::format("rank {}: {}: out of memory", rank.rank, function);
@@ -77,7 +77,7 @@ void end_by_exception(const RankState& rank, const char* function) noexcept {
     } catch (...) {
       text = fmt::format("rank {}: {}: unknown exception type", rank.rank, function);
     }
-  } catch (...) {  // no memory for the words
+  } catch (...) {  // no memory for the text
   }
   rank.job.end_here(code, std::move(text));
 }
@@ -138,7 +138,7 @@ void Call::require_room(std::size_t elements, const TypeView& type) {
                                              "hold",
                                              elements, type.size));
   }
-  // Others lie as close as they are long.
+  // For other types the extent is the size.
   const auto extent = static_cast<std::size_t>(type.extent);
   if (!type.dense && elements > 1 && type.size > 0 && !fit(type.extent < 0 ? 0 - extent : extent)) {
     throw Failure(MPI_ERR_COUNT, fmt::format("count {} of elements {} bytes apart is more than "

@@ -24,11 +24,10 @@ Failure wrong_types(Rank member, const std::string& wrong, std::uint64_t number,
 
 }  // namespace
 
-/// What a rank's types are that do not match those of who came before; empty: they do. The ends of
-/// blocks meet.
-/// \param side   1: of the group for which what is given and what is got have changed
-///               places
-/// \param whose  the rank at a block's other end, in words behind its number
+/// How a rank's types differ from those of earlier callers; empty if they match. Compares the two
+/// ends of each block.
+/// \param side  1: the group for which sent and received types swap places
+/// \param whose  text after the number of the rank at a block's other end
 std::string SharedCommunicator::compared(const CollectiveTypes& types, Types& before, int side,
                                          const char* whose) {
   for (std::size_t i = 0; i < types.common.size(); ++i) {

@@ -73,7 +73,7 @@ Choice& SharedCommunicator::choose(const ChoiceKey& key, const Wanted& wanted,
   if (const auto asked = named.find(choice.operation); asked != named.end()) {
     Collective collective = asked->second;
     collective.arguments = arguments;
-    // It was admitted on the whole network; on a part of it, or with this operator, it may not be.
+    // The algorithm fits the whole network, but may not fit a part of it or this operator.
     if (!refusal(collective, network)) {
       choice.algorithm = collective.algorithm;
       choice.options = collective.options;

@@ -1,4 +1,4 @@
-// Requests that their own rank completes: generalized ones, and messages in partitions.
+// Requests that their own rank completes: generalized requests and partitioned messages.
 // SPDX-License-Identifier: Apache-2.0
 #include "wormcube/apps/mpi/engine/core/calls.hpp"
 #include "wormcube/apps/mpi/engine/messages/messages.hpp"
@@ -38,14 +38,14 @@ int grequest_complete(MPI_Request request) {
       throw Failure(MPI_ERR_REQUEST, "the request is not generalized (MPI_Grequest_start)");
     if (!object.held) throw Failure(MPI_ERR_REQUEST, "the request is already complete");
     object.held = false;
-    object.to_nobody = true;  // the network has no part in it
+    object.to_nobody = true;  // the network takes no part in it
     reap_detached(call.rank(), false);
   });
 }
 
 // ---- Partitions ----
-// The message travels whole, when the last of its partitions is ready: its receiver may cut it
-// otherwise.
+// The message travels as a whole when its last partition is ready, because its receiver may
+// partition it differently.
 
 RequestObject& with_partitions(int partitions, RequestObject& object) {
   object.partitions.assign(static_cast<std::size_t>(partitions), false);

@@ -1,4 +1,4 @@
-// Requests that are started, freed, cancelled, looked at.
+// Starts, frees, cancels and queries requests.
 // SPDX-License-Identifier: Apache-2.0
 #include "wormcube/apps/mpi/engine/base/status.hpp"
 #include "wormcube/apps/mpi/engine/collectives/nonblocking_collective.hpp"
@@ -89,7 +89,7 @@ int start_all(int count, MPI_Request handles[]) {
   });
 }
 
-/// Whether it is complete, and of one that is its status, which stays to be asked for.
+/// Whether the request is complete, and if so its status. The status stays available.
 bool look_at(const Call& call, MPI_Request handle, MPI_Status* status) {
   const RequestObject* const object = object_of(call, handle);
   if (object == nullptr || !object->active) {
@@ -137,7 +137,7 @@ int get_status_all(int count, const MPI_Request handles[], int* flag, MPI_Status
   });
 }
 
-/// Null and inactive ones do not count.
+/// Ignores null and inactive requests.
 bool is_active(const Call& call, MPI_Request handle) {
   const RequestObject* const object = object_of(call, handle);
   return object != nullptr && object->active;
@@ -182,7 +182,7 @@ int get_status_some(int count, const MPI_Request handles[], int* ended, int indi
 }  // namespace
 
 void send_partitions(Call& call, RequestObject& object) {
-  if (!object.held) return;  // to nobody
+  if (!object.held) return;  // to PROC_NULL
   object.held = false;
   give_to_network(call, object);
 }

@@ -1,4 +1,4 @@
-// What is compared at the two ends of a message.
+// Compares the types at the two ends of a message.
 // SPDX-License-Identifier: Apache-2.0
 #include "wormcube/apps/mpi/engine/messages/messages.hpp"
 #include "wormcube/apps/mpi/engine/types/words.hpp"
@@ -11,12 +11,12 @@
 namespace wormcube::mpi {
 namespace {
 
-// A note has the hash of the elements' types, and above it what it says of the send.
+// A note holds the hash of the elements' types and, above it, the mode of the send.
 constexpr std::uint64_t is_ready_send = std::uint64_t{1} << 63U,
                         is_packed = std::uint64_t{1} << 62U, is_note = std::uint64_t{1} << 61U,
                         hash_bits = is_note - 1;
 
-/// What was sent, in words, by its note.
+/// The types that were sent, in words, by their note.
 struct SentTypes {
   std::mutex mutex;
   std::map<std::uint64_t, std::string> words;
@@ -26,7 +26,7 @@ SentTypes& sent_types() {
   return all;
 }
 
-/// What is sent is a copy, as bytes.
+/// The sent data are a packed copy, as bytes.
 bool sends_copy(Function function) {
   switch (function) {
     case Function::MPI_Bsend:

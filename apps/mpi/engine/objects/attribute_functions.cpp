@@ -1,4 +1,4 @@
-// MPI's functions on attributes of communicators; MPI 1's names of them too.
+// MPI's functions on communicator attributes, MPI 1's names included.
 // SPDX-License-Identifier: Apache-2.0
 #include "wormcube/apps/mpi/engine/core/calls.hpp"
 #include "wormcube/apps/mpi/engine/objects/objects.hpp"
@@ -12,7 +12,7 @@ namespace {
 
 using CommunicatorKeys = AttributeKeys<MPI_Comm>;
 
-/// A key of the program's own.
+/// A keyval that the program created.
 std::shared_ptr<const CommunicatorKeys::Key> own_key(const Call& call, int number) {
   auto key = call.rank().communicator_keys.find(number);
   if (key) return key;

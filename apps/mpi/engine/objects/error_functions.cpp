@@ -11,7 +11,7 @@
 namespace wormcube::mpi {
 namespace {
 
-/// One that the rank has added; null: there is none of this number.
+/// An error class or code that the rank added; null if there is none with this number.
 AddedErrors::Code* added_code(const Call& call, int number) {
   auto& codes = call.rank().added_errors.codes;
   const auto place = codes.find(number);
@@ -47,7 +47,7 @@ int error_class(int code, int* its_class) {
   });
 }
 
-/// \param its_class  0: a class of its own
+/// \param its_class  0: a new class
 int add_error(const Call& call, int its_class) {
   AddedErrors& errors = call.rank().added_errors;
   const int number = ++errors.last;
@@ -83,7 +83,7 @@ int add_error_string(int code, const char* string) {
   });
 }
 
-/// Removes a class (which has no codes any more), or a code.
+/// Removes a code, or a class that has no codes left.
 void remove_error(const Call& call, int number, bool class_is_meant) {
   const AddedErrors::Code& found = added_before(call, number);
   if ((found.its_class == number) != class_is_meant) {
@@ -122,7 +122,7 @@ int create_errhandler(MPI_Comm_errhandler_function* function, MPI_Errhandler* ha
   });
 }
 
-// Communicators may still have it: it lives as long as the process.
+// Communicators may still use it, so it lives as long as the process.
 int errhandler_free(MPI_Errhandler* handle) {
   WORMCUBE_MPI_CALL_AT_ANY_TIME(MPI_Errhandler_free);
   return call([&] {

@@ -35,7 +35,7 @@ RankGraph asked_graph(const Call& call, const Communicator& parent, int nodes, c
   return {{index, static_cast<std::size_t>(nodes)}, edges};
 }
 
-/// The first so much of a list that there is room for.
+/// As much of a list as fits.
 void copy_first(const Call& call, std::span<const int> from, int room, const char* name, int* to) {
   std::ranges::copy(from.first(std::min(from.size(), call.count(room, name))), to);
 }
@@ -50,7 +50,7 @@ int checked_weight(int weight) {
   return weight;
 }
 
-/// This rank's end of a communicator of the same ranks in the same order: rank is node.
+/// This rank's end of a communicator with the same ranks in the same order: rank is node.
 Communicator& same_ranks(Call& call, Communicator& parent, MPI_Comm* made) {
   const std::uint64_t number = come_to(parent, {.function = call.function()});
   keep_together(call, parent);
@@ -154,7 +154,8 @@ int dist_graph_create_adjacent(MPI_Comm on, int in_count, const int sources[],
   });
 }
 
-// Each rank tells of edges between any; what it is told of its own it takes when all have told.
+// Each rank may contribute edges between any ranks; it reads its own edges when all have
+// contributed.
 int dist_graph_create(MPI_Comm on, int count, const int sources[], const int degrees[],
                       const int destinations[], const int weights[], MPI_Info, int,
                       MPI_Comm* made) {

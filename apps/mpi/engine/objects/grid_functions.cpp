@@ -35,7 +35,7 @@ void need_places(const CartGrid& grid, const Communicator& parent) {
                                               grid.size(), parent.name, parent.size()));
 }
 
-/// The parent's rank at each place of the grid; looked for once, by whichever rank comes first.
+/// The parent's rank at each place of the grid; the first rank that needs it computes it.
 std::vector<Rank> ranks_at(const CartGrid& grid, const Communicator& parent,
                            const Topology& network, bool reorder) {
   std::vector<Rank> as_they_are(static_cast<std::size_t>(grid.size()));
@@ -89,7 +89,7 @@ int cart_map(MPI_Comm on, int dimensions, const int sides[], const int periods[]
   });
 }
 
-// Each rank knows who is in its part: nothing has to be told.
+// Each rank knows the members of its part: this needs no messages.
 int cart_sub(MPI_Comm on, const int remain[], MPI_Comm* made) {
   WORMCUBE_MPI_CALL(MPI_Cart_sub);
   return call([&] {

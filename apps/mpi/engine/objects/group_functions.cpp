@@ -1,4 +1,4 @@
-// MPI's functions on groups, and communicators made of them.
+// MPI's functions on groups, and communicators made from groups.
 // SPDX-License-Identifier: Apache-2.0
 #include "wormcube/apps/mpi/engine/base/groups.hpp"
 #include "wormcube/apps/mpi/engine/base/handles.hpp"
@@ -16,7 +16,7 @@
 namespace wormcube::mpi {
 namespace {
 
-/// What an MPI_Group points to. Its memory stays: a freed one is told from none.
+/// The object behind an MPI_Group. Its memory stays, so a freed group is recognised.
 struct GroupObject {
   static constexpr std::uint32_t alive = 0x47525031, dead = 0x47525030;
   std::uint32_t magic = alive;
@@ -182,7 +182,7 @@ int group_free(MPI_Group* group) {
   });
 }
 
-/// The group's members are ranks of the communicator's.
+/// The group's members as ranks of the communicator.
 void need_subset(const Members& members, const Communicator& parent) {
   for (const Rank member : members) {
     if (parent.shared->rank_of(member) < 0) {
@@ -193,7 +193,7 @@ void need_subset(const Members& members, const Communicator& parent) {
   }
 }
 
-/// What the other group's ranks name, of an intercommunicator.
+/// The world's ranks in an intercommunicator's other group.
 Members members_of_others(Call& call, const Communicator& parent, const Members& members) {
   constexpr Rank nobody = -1;
   Members own(members), others(static_cast<std::size_t>(parent.remote->size()));
@@ -204,8 +204,8 @@ Members members_of_others(Call& call, const Communicator& parent, const Members&
   return others;
 }
 
-// All ranks of the communicator call; those of different groups, which have no member in common,
-// are told apart by their first.
+// All ranks of the communicator call this. Different groups have no member in common, so their
+// first member distinguishes them.
 int comm_create(MPI_Comm on, MPI_Group group, MPI_Comm* made) {
   WORMCUBE_MPI_CALL(MPI_Comm_create);
   return call([&] {
@@ -230,8 +230,8 @@ int comm_create(MPI_Comm on, MPI_Group group, MPI_Comm* made) {
   });
 }
 
-// The group's ranks alone call. They wait for each other, so that the next call of this group with
-// this tag finds no member that is still in this one.
+// Only the group's ranks call this. They wait for each other, so that the next call of this group
+// with this tag finds no member still in this one.
 int comm_create_group(MPI_Comm on, MPI_Group group, int tag, MPI_Comm* made) {
   WORMCUBE_MPI_CALL(MPI_Comm_create_group);
   return call([&] {

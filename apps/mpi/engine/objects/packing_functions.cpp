@@ -1,4 +1,4 @@
-// MPI's functions that pack elements and count what was received.
+// MPI's functions that pack elements and count received elements.
 // SPDX-License-Identifier: Apache-2.0
 #include "wormcube/apps/mpi/engine/base/status.hpp"
 #include "wormcube/apps/mpi/engine/objects/type_functions.hpp"
@@ -61,7 +61,7 @@ int unpack_call(const void* packed, Count room, Count* position, void* elements,
   });
 }
 
-// ---- Counts of what was received ----
+// ---- Counts of received elements ----
 
 template <class Count>
 int get_count(const MPI_Status* status, MPI_Datatype type, Count* count) {

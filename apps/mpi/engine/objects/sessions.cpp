@@ -1,4 +1,4 @@
-// Sessions: two process sets, groups of them, and communicators of groups alone.
+// Sessions: two process sets, groups of them, and communicators made from groups alone.
 // SPDX-License-Identifier: Apache-2.0
 #include "wormcube/apps/mpi/engine/base/errors.hpp"
 #include "wormcube/apps/mpi/engine/base/groups.hpp"
@@ -21,7 +21,7 @@
 namespace wormcube::mpi {
 namespace {
 
-/// What an MPI_Session points to. Its memory stays: one that has ended is told from none.
+/// The object behind an MPI_Session. Its memory stays, so a finalized session is recognised.
 struct SessionObject {
   static constexpr std::uint32_t alive = 0x53455331, dead = 0x53455330;
   std::uint32_t magic = alive;
@@ -154,7 +154,7 @@ int session_get_errhandler(MPI_Session session, MPI_Errhandler* errors) {
     *errors = session_of(call, session).errors;
   });
 }
-// The function's first argument points to the session, as a communicator's points to that.
+// The function's first argument points to the session, as it does to a communicator elsewhere.
 int session_create_errhandler(MPI_Session_errhandler_function* function, MPI_Errhandler* handle) {
   WORMCUBE_MPI_CALL_AT_ANY_TIME(MPI_Session_create_errhandler);
   return call([&] {
@@ -210,14 +210,14 @@ int group_from_session_pset(MPI_Session session, const char* name, MPI_Group* gr
   });
 }
 
-// ---- Communicators of groups, without one that they come from ----
+// ---- Communicators made from groups, without a parent ----
 
 void require_member(const Call& call, const Members& members) {
   if (std::ranges::find(members, call.rank().rank) != members.end()) return;
   throw Failure(MPI_ERR_GROUP, "the calling rank is not in the group");
 }
 
-// They wait for each other, so that the next call with this tag finds no member that is still in
+// The members wait for each other, so that the next call with this tag finds no member still in
 // this one.
 Communicator& end_of_group(Call& call, const Members& members, const std::string& tag,
                            MPI_Comm* made) {
@@ -263,7 +263,7 @@ int intercomm_create_from_groups(MPI_Group local_group, int, MPI_Group remote_gr
       throw Failure(MPI_ERR_GROUP, fmt::format("rank {} of the world is in both groups", rank));
     }
     const int number = call.rank().job.number_of_tag(tag);
-    // Who names another remote group makes another pair, and is told to wait for it.
+    // A rank that names another remote group makes another pair and waits for it.
     constexpr auto none = ~std::uint32_t{0};
     const auto both = static_cast<std::uint64_t>(std::min(local.front(), remote.front())) << 32U |
                       static_cast<std::uint32_t>(std::max(local.front(), remote.front()));

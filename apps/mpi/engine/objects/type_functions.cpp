@@ -1,4 +1,4 @@
-// MPI's functions that say what a datatype is: size, name, contents, attributes.
+// MPI's functions that describe a datatype: size, name, contents, attributes.
 // SPDX-License-Identifier: Apache-2.0
 #include "wormcube/apps/mpi/engine/objects/type_functions.hpp"
 
@@ -92,7 +92,7 @@ int type_get_name(MPI_Datatype type, char* name, int* length) {
   WORMCUBE_MPI_CALL(MPI_Type_get_name);
   return call([&] {
     call.result(length, "resultlen");
-    std::string text = "MPI_DATATYPE_NULL";  // that is one without being a type
+    std::string text = "MPI_DATATYPE_NULL";  // which has a name but is not a type
     const auto& given = call.rank().type_names;
     if (!is_predefined(type)) {
       text = made_type(type).name;
@@ -156,8 +156,8 @@ MPI_Datatype type_of_kind(const Call& call, int combiner, std::vector<std::int64
   return made;
 }
 
-/// The smallest kind that has so many digits and exponents (MPI_UNDEFINED: any): IEEE's of 4, 8 and
-/// 16 bytes.
+/// The smallest kind with at least this precision and range (MPI_UNDEFINED: any): IEEE numbers of
+/// 4, 8 and 16 bytes.
 std::size_t kind_of(int digits, int range) {
   if (digits == MPI_UNDEFINED && range == MPI_UNDEFINED)
     throw Failure(MPI_ERR_ARG, "p and r must not both be MPI_UNDEFINED");
@@ -215,7 +215,7 @@ int type_get_value_index(MPI_Datatype value, MPI_Datatype index, MPI_Datatype* p
   });
 }
 
-/// What envelopes of the form with ints tell: all counts are integers there.
+/// The envelope in the form with ints: all counts are integers in it.
 int type_get_envelope(MPI_Datatype type, int* integers, int* addresses, int* types, int* combiner) {
   WORMCUBE_MPI_CALL(MPI_Type_get_envelope);
   return call([&] {
@@ -232,14 +232,14 @@ int type_get_envelope(MPI_Datatype type, int* integers, int* addresses, int* typ
   });
 }
 
-/// What a constructor was given: integers of the C type int, addresses, counts of X_c.
+/// The arguments of a constructor: integers of type int, addresses, counts of X_c.
 struct GivenContents {
   std::vector<std::int64_t> integers, addresses, counts;
 };
 GivenContents given_of(const TypeContents& contents) {
   GivenContents given{contents.integers, contents.addresses, {}};
   if (!contents.large) return given;
-  // Of arrays the number of dimensions, the order and what describes the grid are no counts.
+  // For arrays, the number of dimensions, the order and the description of the grid are not counts.
   const std::size_t kept = contents.combiner == MPI_COMBINER_SUBARRAY ? 1
                            : contents.combiner == MPI_COMBINER_DARRAY ? 3
                                                                       : 0;
@@ -283,7 +283,7 @@ void need_room_for(std::size_t all, std::int64_t room, const char* what) {
                 fmt::format("the array has room for {} {}, but there are {}", room, what, all));
 }
 
-/// Throws Failure for one that is predefined.
+/// Throws Failure for a predefined type.
 const TypeContents& contents_of(const Datatype& type) {
   if (type.contents().combiner == MPI_COMBINER_NAMED) {
     throw Failure(MPI_ERR_TYPE, fmt::format("{} is predefined and has no contents", type.name()));

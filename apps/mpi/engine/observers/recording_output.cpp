@@ -19,8 +19,8 @@ using Event = Recording::Event;
 
 namespace {
 
-/// Joins the two ends of each message; they come in the order in which they were started, of all
-/// ranks together. Calls f(sent, received).
+/// Joins the two ends of each message; they come in the order in which they started, across all
+/// ranks. Calls f(sent, received).
 template <class F>
 class Ends {
  public:
@@ -135,12 +135,12 @@ namespace {
 
 struct Message {
   Event sent, received;
-  std::uint64_t send_ended = 0;  // 0: it has not
-  std::uint32_t round = 0;       // so far: that of its sender
-  bool is_access = false;        // nobody asked for it
+  std::uint64_t send_ended = 0;  // 0: it has not ended
+  std::uint32_t round = 0;       // so far: its sender's
+  bool is_access = false;        // there is no receive
 };
 
-/// Its two ends, as they follow each other.
+/// The two ends of a message, in order.
 struct Turn {
   enum class What : std::uint8_t { sent, asked_for, received, send_ended };
   std::uint64_t stamp;
@@ -148,7 +148,7 @@ struct Turn {
   What what;
 };
 
-// Rounds from 1 on; a rank's last one is in `last`.
+// Rounds, from 1; `last` holds the last round of each rank.
 void number(std::vector<Message>& messages, Rank ranks) {
   std::vector<Turn> turns;
   for (std::size_t i = 0; i < messages.size(); ++i) {
@@ -191,7 +191,7 @@ Recording::Messages Recording::messages(const Topology& topology) {
   close();
   if (!std::exchange(sorted_, true)) messages_->sort();
   std::vector<Message> all;
-  std::map<std::uint64_t, std::uint64_t> send_ends;  // by when it was started
+  std::map<std::uint64_t, std::uint64_t> send_ends;  // by the time of their start
   std::uint64_t sends = 0;
   Ends ends([&](const Event& sent, const Event& received) { all.push_back({sent, received}); });
   merge<ByStart>({messages_.get()}, [&](const Event& event) {

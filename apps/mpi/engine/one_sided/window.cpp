@@ -1,4 +1,4 @@
-// Windows: made, described, freed.
+// Windows: how they are made, described and freed.
 // SPDX-License-Identifier: Apache-2.0
 #include "wormcube/apps/mpi/engine/one_sided/window.hpp"
 
@@ -25,7 +25,7 @@ std::shared_ptr<SharedWindow> shared_window(SharedCommunicator& on) {
   return on.window;
 }
 
-/// Those that the standard knows; others are ignored.
+/// The keys that the standard defines; others are ignored.
 void add_hints(InfoKeys& hints, const InfoKeys& given) {
   for (const char* const known :
        {"no_locks", "accumulate_ordering", "accumulate_ops", "mpi_accumulate_granularity",
@@ -34,7 +34,7 @@ void add_hints(InfoKeys& hints, const InfoKeys& given) {
   }
 }
 
-/// One that was freed is used again.
+/// Reuses a freed window.
 std::shared_ptr<Window> new_window(RankState& rank) {
   const auto freed =
       std::ranges::find(rank.windows, Window::dead, [](const auto& each) { return each->magic; });
@@ -45,7 +45,7 @@ std::shared_ptr<Window> new_window(RankState& rank) {
   return window;
 }
 
-/// \param on  what the window is made on; its ranks all come
+/// \param on  the communicator of the window; all of its ranks take part
 void make_window(Call& call, MPI_Comm handle, int flavor, WindowPart part, MPI_Info info,
                  std::unique_ptr<std::byte[]> allocated, MPI_Win* made) {
   call.result(made, "win");
@@ -135,13 +135,13 @@ int win_allocate_shared_c(MPI_Aint bytes, MPI_Aint unit, MPI_Info info, MPI_Comm
   return allocate(call, MPI_WIN_FLAVOR_SHARED, bytes, unit, info, on, base, made);
 }
 
-// Its displacements are addresses.
+// Displacements in it are addresses.
 int win_create_dynamic(MPI_Info info, MPI_Comm on, MPI_Win* made) {
   WORMCUBE_MPI_CALL(MPI_Win_create_dynamic);
   return call([&] { make_window(call, on, MPI_WIN_FLAVOR_DYNAMIC, {}, info, nullptr, made); });
 }
 
-/// This rank's regions, to be changed while nobody acts at it.
+/// This rank's regions, to change while no other rank accesses them.
 template <class Change>
 void change_regions(Call& call, Window& window, Change&& change) {
   if (window.flavor != MPI_WIN_FLAVOR_DYNAMIC) {

@@ -1,4 +1,4 @@
-// One-sided access: what is read, written and combined in another rank's memory.
+// One-sided access: reads, writes and accumulates in another rank's memory.
 // SPDX-License-Identifier: Apache-2.0
 #include "wormcube/apps/mpi/engine/base/handles.hpp"
 #include "wormcube/apps/mpi/engine/core/calls.hpp"
@@ -16,13 +16,13 @@
 namespace wormcube::mpi {
 namespace {
 
-/// So many elements of a type, as a call names them.
+/// A number of elements of a type, as a call names them.
 struct Elements {
   TypeView type;
   std::size_t count = 0;
 
   Bytes bytes() const { return count * type.size; }
-  /// From where the first element is to the lowest byte of all, and behind the highest.
+  /// The distances from the first element to the lowest byte of all, and past the highest.
   std::pair<std::int64_t, std::int64_t> reach() const {
     const std::int64_t first = type.first;
     std::int64_t last = 0, lowest = 0, behind = 0;
@@ -41,7 +41,7 @@ struct Elements {
 void copy(std::byte* to, const std::byte* from, Bytes bytes) {
   if (bytes > 0) std::memmove(to, from, bytes);
 }
-/// What the elements hold, in a row.
+/// The packed data of the elements.
 void read(const Elements& what, const void* from, std::byte* to) {
   what.type.dense ? copy(to, static_cast<const std::byte*>(from), what.bytes())
                   : pack(**what.type.type, from, what.bytes(), to);
@@ -51,7 +51,7 @@ void write(const Elements& what, const std::byte* from, void* to) {
                   : unpack(**what.type.type, from, what.bytes(), to);
 }
 
-/// Whether each byte lies in one of the regions, which may be next to each other.
+/// Whether each byte lies in one of the regions, which may be adjacent.
 bool is_covered(const std::vector<SharedWindow::Region>& regions, const std::byte* first,
                 const std::byte* behind) {
   while (first < behind) {
@@ -64,7 +64,7 @@ bool is_covered(const std::vector<SharedWindow::Region>& regions, const std::byt
   return true;
 }
 
-/// While another rank's thread acts for one: what goes wrong is that one's.
+/// Used while another rank's thread acts for this rank: errors belong to this rank.
 class ActingFor {
  public:
   explicit ActingFor(RankState& rank) : here_(std::exchange(current_rank, &rank)) {}
@@ -76,7 +76,7 @@ class ActingFor {
   RankState* const here_;
 };
 
-/// Memory at a target that a call names.
+/// The memory at a target that a call names.
 struct Target {
   Call& call;
   Window& window;
@@ -86,8 +86,8 @@ struct Target {
 
   bool is_nobody() const { return rank == MPI_PROC_NULL; }
 
-  /// The call may be made now, and the lock is there. \param for_requests  those give requests, and
-  /// need a lock
+  /// Checks that an epoch allows the call, and takes the lock if needed. \param for_requests  calls
+  /// that return requests need a lock
   void require_epoch(bool for_requests) const {
     if (is_nobody()) return;
     const bool is_locked = window.locked_all || window.locked[static_cast<std::size_t>(rank)];
@@ -102,7 +102,7 @@ struct Target {
     lock_for_access(call, window, rank);
   }
 
-  /// Runs act(memory) at the target, where the first element is. \param bytes  for the account
+  /// Runs act(memory) at the target; memory is where the first element is. \param bytes  to report
   template <class Act>
   void run(Bytes bytes, Act&& act) const {
     if (is_nobody() || elements.bytes() == 0) return;
@@ -164,7 +164,7 @@ void require_equal(const Elements& origin, const Elements& target, const char* n
                                           origin.bytes(), target.bytes()));
 }
 
-/// The data of elements in memory: as they lie, or a packed copy.
+/// The data of elements in memory: in place, or a packed copy.
 class OriginData {
  public:
   OriginData(const Call& call, const Elements& what, const void* data, const char* name) {
@@ -203,10 +203,10 @@ void get(const Target& from, const Elements& to, void* data, bool for_request) {
 
 // ---- Accumulates ----
 
-/// Elements of one predefined type, which an operator joins one by one.
+/// Elements of one predefined type that an operator combines one by one.
 struct Operands {
-  Elements row;  ///< as they are combined: pairs with their padding, others without gaps
-  Combine combine = nullptr;  ///< null: they are replaced, or left
+  Elements row;               ///< in combined form: pairs with their padding, others without gaps
+  Combine combine = nullptr;  ///< null: replace, or keep
   bool replaces = false;
 };
 
@@ -220,7 +220,7 @@ Operands operands(const Elements& at_target, MPI_Op op) {
   });
   if (!is_one)
     throw Failure(MPI_ERR_TYPE, "the target's type has elements of several predefined types");
-  if (basic == MPI_DATATYPE_NULL) basic = MPI_INT;  // no element at all
+  if (basic == MPI_DATATYPE_NULL) basic = MPI_INT;  // there are no elements
   Operands result;
   result.row.type = type_view(basic);
   result.row.count = result.row.type.size == 0 ? 0 : at_target.bytes() / result.row.type.size;
@@ -239,7 +239,7 @@ Operands operands(const Elements& at_target, MPI_Op op) {
   return result;
 }
 
-/// In rows as they are combined.
+/// Unpacks into the form that is combined.
 Bytes row_bytes(const Elements& row) { return row.count * static_cast<Bytes>(row.type.extent); }
 std::vector<std::byte> spread(const Elements& row, const std::byte* packed) {
   std::vector<std::byte> result(row_bytes(row));
@@ -247,7 +247,7 @@ std::vector<std::byte> spread(const Elements& row, const std::byte* packed) {
   return result;
 }
 
-/// result (if it is wanted) = what was there; then what is there is joined with the origin's.
+/// Stores the old value in result (if wanted), then combines the target with the origin's data.
 void accumulate(const Target& at, MPI_Op op, const Elements& from, const void* data,
                 const Elements* to, void* result, bool for_request) {
   at.require_epoch(for_request);
@@ -283,7 +283,7 @@ void accumulate(const Target& at, MPI_Op op, const Elements& from, const void* d
   if (to != nullptr) write(*to, old.data(), result);
 }
 
-/// A request of what is complete.
+/// A request that is already complete.
 void complete_request(Call& call, const Window& window, MPI_Request* request) {
   *request = reinterpret_cast<MPI_Request>(&start_send(
       call, nullptr, 0, MPI_BYTE, MPI_PROC_NULL, 0, window.on->handle, Requests::Mode::standard));
@@ -350,7 +350,7 @@ int win_raccumulate(const void* data, Count count, MPI_Datatype type, int rank,
   });
 }
 
-/// The origin's type counts for nothing where it gives nothing.
+/// The origin's type does not matter if it contributes nothing.
 Elements origin_of(const Call& call, std::int64_t count, MPI_Datatype type, MPI_Op op) {
   return op == MPI_NO_OP ? Elements() : elements(call, count, type);
 }

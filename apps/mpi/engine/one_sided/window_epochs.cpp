@@ -1,4 +1,4 @@
-// When windows may be accessed: fences, epochs of some ranks, locks.
+// Epochs of windows: fences, start and post, locks.
 // SPDX-License-Identifier: Apache-2.0
 #include "wormcube/apps/mpi/engine/core/calls.hpp"
 #include "wormcube/apps/mpi/engine/objects/objects.hpp"
@@ -22,7 +22,7 @@ void require_asserts(int given, int known) {
                 fmt::format("this call does not allow assertion {:#x}", given & ~known));
 }
 
-/// Before an epoch of another kind. One that a fence has opened counts only if it was used.
+/// Before an epoch of another kind. An epoch opened by a fence counts only if it was used.
 void require_no_epoch(Window& window) {
   if (const char* const end = window.end_of_epoch())
     not_in_order(fmt::format("an epoch is still open: call {} first", end));
@@ -31,7 +31,7 @@ void require_no_epoch(Window& window) {
 
 Tag tag_of(WindowTag tag) { return static_cast<Tag>(tag); }
 
-/// A message without data, which needs no receive to end.
+/// A message without data whose end needs no receive.
 void tell(Call& call, const Window& window, Rank world, WindowTag tag) {
   Requests& requests = *call.rank().requests;
   Request request =
@@ -43,7 +43,7 @@ Request hear(Call& call, const Window& window, Rank world, WindowTag tag) {
       {.source = world, .tag = tag_of(tag), .context = window.on->context()}, Span());
 }
 
-/// For reports: what is waited for, and whose it is.
+/// For reports: the call that this rank waits for, and its ranks.
 void note(Call& call, const char* what, std::vector<Rank> whom, const WindowLock* lock = nullptr) {
   CurrentCall& now = call.rank().call;
   now.waits = Waits::window;
@@ -52,7 +52,7 @@ void note(Call& call, const char* what, std::vector<Rank> whom, const WindowLock
   now.lock = lock;
 }
 
-/// The window's ranks that a group names, as ranks of the world.
+/// The window's ranks in a group, as ranks of the world.
 const Members& members_in(const Window& window, MPI_Group group) {
   const Members& members = members_of_group(group);
   for (const Rank member : members) {
@@ -79,7 +79,7 @@ int win_fence(int assertion, MPI_Win handle) {
   });
 }
 
-// ---- Some ranks expose, some access ----
+// ---- Start and post ----
 
 int win_post(MPI_Group group, int assertion, MPI_Win handle) {
   WORMCUBE_MPI_CALL(MPI_Win_post);
@@ -219,7 +219,7 @@ int win_lock_all(int assertion, MPI_Win handle) {
     require_no_epoch(window);
     window.locked_by_all.assign(static_cast<std::size_t>(window.on->size()), false);
     window.locked_all = true;
-    // What it reads and writes without calls.
+    // Loads and stores without calls.
     lock_for_access(call, window, window.on->shared->rank_of(call.rank().rank));
   });
 }
@@ -234,7 +234,7 @@ int win_unlock_all(MPI_Win handle) {
   });
 }
 
-// Every access is complete, at both ends, when its call returns: there is nothing to flush.
+// Every access is complete at both ends when its call returns, so there is nothing to flush.
 int flush(Call& call, int target, MPI_Win handle) {
   return call([&] {
     const Window& window = window_of(call, handle);
@@ -266,7 +266,7 @@ int win_flush_local_all(MPI_Win handle) {
   return flush_all(call, handle);
 }
 
-// What others have written to this rank's memory is seen from here on: their actions come before
+// What others have written to this rank's memory is visible from here on: their actions precede
 // this one.
 int win_sync(MPI_Win handle) {
   WORMCUBE_MPI_CALL(MPI_Win_sync);

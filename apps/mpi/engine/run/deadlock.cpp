@@ -1,4 +1,4 @@
-// Who waits for whom, in MPI's terms, and what is left at the end.
+// Collects what the ranks wait for, and what is left over at the end.
 // SPDX-License-Identifier: Apache-2.0
 #include "wormcube/apps/mpi/engine/run/deadlock.hpp"
 
@@ -25,7 +25,7 @@ std::vector<Rank> others(const Communicator& on, Rank self) {
   return all;
 }
 
-/// Who waits on a communicator for what is `bytes` long.
+/// A need on a communicator. \param bytes  of the message or of the data
 Need need_on(Need::Kind kind, const Communicator& on, std::int64_t bytes) {
   Need need;
   need.kind = kind;
@@ -136,7 +136,7 @@ Need window_need(const CurrentCall& call) {
 std::vector<Need> needs_of(const Job& job, const RankState& rank) {
   const CurrentCall& call = rank.call;
   std::vector<Need> needs;
-  if (!call.inside) return needs;  // what it named may be gone
+  if (!call.inside) return needs;  // the objects that it named may no longer exist
   if (call.communicator == nullptr && call.waits != Waits::requests) return needs;
   switch (call.waits) {
     case Waits::not_at_all:
@@ -261,7 +261,7 @@ WaitingRank waiting(const RankState& rank, std::vector<Need> needs) {
     needs.resize(most_needs);
   }
   result.needs = std::move(needs);
-  // A list for each rank takes the square of their number.
+  // Full lists for all ranks would take memory for the square of their number.
   constexpr std::size_t most_ranks = 64;
   for (Need& need : result.needs) {
     if (need.ranks.size() > most_ranks) need.ranks.resize(most_ranks);

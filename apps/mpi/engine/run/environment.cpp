@@ -1,4 +1,4 @@
-// The beginning and the end of a rank, time, memory, names.
+// The beginning and the end of a rank; time, memory, names.
 // SPDX-License-Identifier: Apache-2.0
 #include "wormcube/apps/mpi/engine/collectives/between_groups.hpp"
 #include "wormcube/apps/mpi/engine/core/calls.hpp"
@@ -18,8 +18,8 @@
 namespace wormcube::mpi {
 namespace {
 
-// Ranks share threads, so only the one that main() runs on may call; which is what a rank's own
-// code knows as its main thread.
+// Ranks share threads, so only the one that main() runs on may call MPI; a rank's own code knows it
+// as its main thread.
 constexpr int provided_threads = MPI_THREAD_FUNNELED;
 
 void begin(Call& call, int* provided) {
@@ -135,7 +135,7 @@ int free_mem(void* memory) {
   return MPI_SUCCESS;
 }
 
-/// 0, 1: what follows is not, is recorded; more: a mark in the recording.
+/// 0, 1: stops or starts recording; more: adds a mark to the recording.
 int pcontrol(const int level, ...) {
   WORMCUBE_MPI_CALL(MPI_Pcontrol);
   return call([&] {
@@ -167,7 +167,7 @@ void add_environment_functions(WormcubeMpiFunctions& table) {
 }  // namespace wormcube::mpi
 
 extern "C" {
-// Whether the rank that asks has a clock of its own, and what it shows.
+// Whether the calling rank has a modelled clock, and the time on it.
 int wormcube_rank_clock(long long* nanoseconds);
 int wormcube_rank_clock(long long* nanoseconds) {
   using namespace wormcube::mpi;

@@ -100,7 +100,7 @@ Run::Run(const Topology& topology, RunOptions options) : options_(std::move(opti
   });
 }
 
-// In a signal handler of the rank's thread.
+// Runs in a signal handler on the rank's thread.
 std::size_t Run::explain(std::optional<const std::byte*> address, std::span<char> text) const {
   if (address && !Fiber::is_below_stack(*address)) return 0;
   const std::size_t begin = job_->explain_fault(text);
@@ -121,15 +121,15 @@ Run::~Run() {
 
 namespace {
 
-/// Looks now and then whether all ranks only ask.
+/// Checks now and then whether all ranks only poll.
 ///
-/// Threads  who waits for the run's end. What it reads of a rank is atomic; the ranks go on.
+/// Threads  the one that waits for the run's end. It reads only atomics of a rank, while ranks run.
 class StallWatch {
  public:
   StallWatch(const Job& job, std::chrono::milliseconds patience)
       : job_(job), patience_(patience), seen_(static_cast<std::size_t>(job.ranks())) {}
 
-  /// True when they have for so long.
+  /// True if they have only polled or waited for this long.
   bool look() {
     const auto now = std::chrono::steady_clock::now();
     bool suspicious = true, any_asks = false;
@@ -157,7 +157,7 @@ class StallWatch {
   std::chrono::steady_clock::time_point since_ = std::chrono::steady_clock::now();
 };
 
-// A table that cannot be made ends no job.
+// A failure to make the table does not end the job.
 std::string table_of(const Job& job) {
   try {
     return table_of_ranks(job);

@@ -1,4 +1,4 @@
-// What the ranks of a job wait for, as a table, and what to do about it. Knows no job: pure data.
+// What the ranks of a job wait for, as a table, and how to resolve a deadlock. Pure data.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -16,16 +16,16 @@ struct Communicator;
 /// One thing that a rank waits for.
 struct Need {
   enum class Kind : std::uint8_t {
-    message,     ///< of a receive or a probe
-    receive,     ///< of a send: the other rank's receive
+    message,     ///< for a receive or a probe
+    receive,     ///< for a send: the other rank's receive
     collective,  ///< the other ranks' call
     other        ///< the text says what
   };
   Kind kind = Kind::other;
-  std::string text = {};         ///< of collective and other
+  std::string text = {};         ///< for collective and other
   std::vector<Rank> ranks = {};  ///< ranks of the world that it waits for
   bool any = false;              ///< one of the ranks is enough
-  int peer = 0, tag = 0;         ///< of message and receive, as the call names them
+  int peer = 0, tag = 0;         ///< for message and receive, as the call names them
   int self = -1, size = 0;       ///< the rank and the size where `peer` is a rank; -1: unknown
   std::int64_t bytes = 0;
   const Communicator* on = nullptr;
@@ -33,7 +33,7 @@ struct Need {
   std::string collective = {};    ///< its function
 };
 
-/// What one rank waits for. In a list of them, element r is rank r.
+/// What one rank waits for. In a list of all ranks, element r is rank r.
 struct WaitingRank {
   Rank rank = 0;
   std::string call = {}, at = {};  ///< "MPI_Send", "ring.c:10"

@@ -51,7 +51,7 @@ void need_order(int order) {
   }
 }
 
-/// The dimension that is the k-th to be built, the fastest first.
+/// The k-th dimension to build, the fastest first.
 std::size_t by_speed(std::size_t k, std::size_t dimensions, int order) {
   return order == MPI_ORDER_C ? dimensions - 1 - k : k;
 }
@@ -71,7 +71,7 @@ DatatypePointer Datatype::made(TypeShape shape, std::vector<Part> parts, TypeCon
   struct Made : Datatype {};
   const auto type = std::make_shared<Made>();
   type->shape_ = std::move(shape);
-  type->shape_.is_empty = false;  // also one without data is somewhere
+  type->shape_.is_empty = false;  // even a type without data has a position
   type->parts_ = std::move(parts);
   type->contents_ = std::move(contents);
   type->handle_ = handle;
@@ -201,7 +201,7 @@ DatatypePointer Datatype::structure(std::span<const std::int64_t> blocklengths,
     parts.push_back({blocklengths[i], types[i].get()});
   }
   TypeShape shape = std::move(joined_shape).finish();
-  // What a compiler adds at the end of a struct.
+  // The padding that a compiler adds at the end of a struct.
   if (!shape.has_set_bounds && !shape.is_empty) {
     const std::int64_t alignment = shape.alignment, extent = shape.upper - shape.lower;
     shape.upper = shape.lower + (extent + alignment - 1) / alignment * alignment;
@@ -271,7 +271,7 @@ DatatypePointer Datatype::darray(int size, int rank, std::span<const std::int64_
     throw Failure(MPI_ERR_RANK,
                   fmt::format("rank {} is out of range for {} processes", rank, size));
   }
-  // The grid of processes is in row-major order, whatever the array's.
+  // The grid of processes is in row-major order, whatever the order of the array.
   std::vector<std::int64_t> coordinates(dimensions);
   for (std::size_t d = dimensions, rest = static_cast<std::size_t>(rank); d-- > 0;) {
     coordinates[d] = static_cast<std::int64_t>(rest % static_cast<std::size_t>(grid[d]));
@@ -313,7 +313,7 @@ DatatypePointer Datatype::darray(int size, int rank, std::span<const std::int64_
         throw Failure(MPI_ERR_ARG,
                       fmt::format("dimension {}: invalid distribution {}", d, distributions[d]));
     }
-    // Blocks mine, mine + side, ..: whole ones, then what is left of one.
+    // Blocks mine, mine + side, ..: whole blocks, then the rest of one.
     const std::int64_t first = mine * block, round = side * block;
     const std::int64_t whole = all < first + block ? 0 : (all - first - block) / round + 1;
     const std::int64_t next = first + whole * round;
@@ -388,7 +388,7 @@ std::optional<std::int64_t> Datatype::elements_in(std::int64_t bytes) const {
   if (shape_.bytes == 0) return std::nullopt;
   std::int64_t result = bytes / shape_.bytes * shape_.signature.elements;
   std::int64_t rest = bytes % shape_.bytes;
-  // One element is cut: by its parts.
+  // One element is cut: copy it by its parts.
   for (const Datatype* type = this; rest > 0;) {
     if (type->parts_.empty()) return std::nullopt;
     for (const Part& part : type->parts_) {

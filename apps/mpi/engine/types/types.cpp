@@ -19,7 +19,7 @@ TypeView view_of(const DatatypePointer& type, MPI_Datatype handle, std::uint64_t
           type->true_lower_bound()};
 }
 
-/// By index_of_predefined(); without a type: there is none.
+/// By index_of_predefined(); without a type for an unknown index.
 using PredefinedViews = std::array<TypeView, predefined_types>;
 
 PredefinedViews predefined_views() {
@@ -35,7 +35,7 @@ PredefinedViews predefined_views() {
 }  // namespace
 
 MPI_Datatype new_type(DatatypePointer type, bool committed) {
-  static std::atomic<std::uint64_t> next{4096};  // behind the predefined ones' values
+  static std::atomic<std::uint64_t> next{4096};  // above the values of the predefined types
   auto* const object = new TypeObject;
   const auto handle = reinterpret_cast<MPI_Datatype>(object);
   object->committed = committed;
