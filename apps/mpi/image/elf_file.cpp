@@ -101,7 +101,7 @@ std::vector<std::string> ElfFile::needed() const {
   return names;
 }
 
-// The loader needs no number of symbols: that of the last in a chain of the hash table.
+// The loader needs no number of symbols; this takes the last one in a chain of the hash table.
 std::size_t ElfFile::count_symbols() {
   if (const auto table = find(DT_GNU_HASH)) {
     const auto* const head = at_address<std::uint32_t>(*table, 4);
@@ -140,8 +140,8 @@ void ElfFile::separate_unique_symbols() {
 
 std::size_t ElfFile::reserve_name_of_needed(const std::string& name) {
   constexpr std::size_t bytes = longest_name + 1;
-  // The loader maps whole pages. Where a segment ends within one, and no other has that part of the
-  // file, a name can lie there.
+  // The loader maps whole pages. If a segment ends within a page, and no other segment has that
+  // part of the file, a name fits there.
   const auto page = static_cast<std::size_t>(sysconf(_SC_PAGESIZE));
   const auto others_have = [&](std::size_t from, std::size_t to) {
     return std::ranges::any_of(segments_, [&](const auto& other) {
@@ -165,7 +165,7 @@ std::size_t ElfFile::reserve_name_of_needed(const std::string& name) {
     refuse(
         fmt::format("has no room for the name of a copy of {} (was it linked by GNU ld?)", name));
   const std::size_t place = room_at_;
-  // The index of a string is its distance from the table's begin, wherever it lies.
+  // A string's index is its distance from the start of the table, wherever the string lies.
   const ElfW(Xword) index = room_address_ - find(DT_STRTAB).value_or(0);
   room_at_ += bytes;
   room_address_ += bytes;
@@ -176,7 +176,7 @@ std::size_t ElfFile::reserve_name_of_needed(const std::string& name) {
     if (entries_[i].d_tag == DT_NEEDED && string_at(entries_[i].d_un.d_val) == name)
       entries[i].d_un.d_val = entries_[i].d_un.d_val = index;
   }
-  // Versions of symbols name the library again.
+  // Symbol versions name the library again.
   ElfW(Addr) next = find(DT_VERNEED).value_or(0);
   for (auto left = find(DT_VERNEEDNUM).value_or(0); next != 0 && left > 0; --left) {
     auto* const versions = at_address<ElfW(Verneed)>(next);

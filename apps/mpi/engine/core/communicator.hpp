@@ -45,7 +45,7 @@ struct CollectiveTypes {
     bool is_sent;
     Elements elements;
     int number =
-        0;  ///< among those from one rank to another. Between groups: 1 for blocks that this one receives
+        0;  ///< among those between two ranks; between groups 1 for blocks that this one receives
   };
   std::vector<Block> blocks;  ///< whose other end is another rank's
 };

@@ -1,4 +1,4 @@
-/* getopt with the state of each rank its own.
+/* getopt with separate state for each rank.
    SPDX-License-Identifier: Apache-2.0 */
 #define _GNU_SOURCE
 #include <getopt.h>
@@ -6,17 +6,17 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* For the program and its libraries. Weak: a program may have functions of these names. */
+/* For the program and its libraries. Weak: a program may define functions of these names. */
 #define RANK_STATE __attribute__((visibility("default"), weak))
 
 RANK_STATE int optind = 1, opterr = 1, optopt = '?';
 RANK_STATE char *optarg;
 
 static char *rest; /* of a word with several short options */
-/* Words that are no options and were passed over: argv[first .. last). */
+/* Words that are not options and were skipped: argv[first .. last). */
 static int first_plain, last_plain;
 
-/* Moves the plain words that were passed over behind the options that came after them. */
+/* Moves the plain words that were skipped behind the options that follow them. */
 static void move_plain_words(char **argv) {
   const int plain = last_plain - first_plain, options = optind - last_plain;
   if (plain > 0 && options > 0) {
@@ -32,7 +32,7 @@ static void move_plain_words(char **argv) {
 
 static int is_plain(const char *word) { return word[0] != '-' || word[1] == '\0'; }
 
-/* Finds the next word with options; 0: there is none. */
+/* Finds the next word with options; 0 if there is none. */
 static int next_word(int argc, char *const constant_argv[], const char *shorts) {
   char **const argv = (char **)constant_argv;
   const int in_order = *shorts == '-',
