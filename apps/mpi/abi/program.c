@@ -74,11 +74,11 @@ static void become_mpirun(int argc, char **argv) {
     fprintf(stderr, "%s: started by %s, which is not wormcube\n", program, getenv(started_again));
     _exit(2);
   }
-  const char *const told = getenv("WORMCUBE");
-  if (told != NULL && *told != '\0') {
-    setenv(started_again, told, 1);
-    become(told, arguments);
-    fprintf(stderr, "%s: WORMCUBE=%s: %s\n", program, told, strerror(errno));
+  const char *const chosen = getenv("WORMCUBE");
+  if (chosen != NULL && *chosen != '\0') {
+    setenv(started_again, chosen, 1);
+    become(chosen, arguments);
+    fprintf(stderr, "%s: WORMCUBE=%s: %s\n", program, chosen, strerror(errno));
     _exit(2);
   }
   /* The library's folder: in a build tree, or lib/wormcube of an installation. */

@@ -37,16 +37,16 @@ std::span<const int> RankGraph::neighbours(int node) const {
                                    static_cast<std::size_t>(last - first));
 }
 
-void DistributedEdges::tell(Rank teller, std::span<const Edge> edges) {
+void DistributedEdges::add(Rank contributor, std::span<const Edge> edges) {
   const std::lock_guard lock(mutex_);
   for (const Edge& edge : edges) {
-    ends_[edge.source].out.push_back({teller, edge.destination, edge.weight});
-    ends_[edge.destination].in.push_back({teller, edge.source, edge.weight});
+    ends_[edge.source].out.push_back({contributor, edge.destination, edge.weight});
+    ends_[edge.destination].in.push_back({contributor, edge.source, edge.weight});
   }
 }
 
 Neighbours::List DistributedEdges::in_order(std::vector<Reported> all) {
-  std::ranges::stable_sort(all, {}, &Reported::teller);
+  std::ranges::stable_sort(all, {}, &Reported::contributor);
   Neighbours::List list;
   for (const Reported& each : all) {
     list.ranks.push_back(each.rank);

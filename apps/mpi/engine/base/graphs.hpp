@@ -44,13 +44,13 @@ class DistributedEdges {
   struct Edge {
     int source, destination, weight;
   };
-  void tell(Rank teller, std::span<const Edge> edges);
+  void add(Rank contributor, std::span<const Edge> edges);
   /// A rank's neighbors, once all have contributed, in the order of the contributors.
   Neighbours take(Rank rank);
 
  private:
   struct Reported {
-    Rank teller;
+    Rank contributor;
     int rank, weight;
   };
   struct Ends {

@@ -30,7 +30,8 @@ class Call {
   Call(Function function, const void* at, When when = When::between);
   ~Call() {
     if (is_watched_ && !outer_) end_watch();
-    std::atomic<std::uint64_t>& calls = in_vain_ ? rank_.asked_in_vain : rank_.calls_done;
+    std::atomic<std::uint64_t>& calls =
+        is_unsuccessful_poll_ ? rank_.unsuccessful_polls : rank_.calls_done;
     calls.store(calls.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
     rank_.call.inside = false;
     if (outer_) rank_.call = *outer_;
@@ -42,7 +43,7 @@ class Call {
 
   RankState& rank() const { return rank_; }
   /// The call was a poll without success.
-  void asked_in_vain() { in_vain_ = true; }
+  void unsuccessful_poll() { is_unsuccessful_poll_ = true; }
   Function function() const { return rank_.call.function; }
 
   /// Runs the body; a Failure goes to the error handler of the named communicator, if there is one.
@@ -146,7 +147,7 @@ class Call {
   std::optional<MPI_Errhandler> errors_;
   void* object_ = nullptr;
   const bool is_watched_;  // timed or recorded
-  bool in_vain_ = false;
+  bool is_unsuccessful_poll_ = false;
 };
 
 /// For functions in the table: their caller is the user's code.

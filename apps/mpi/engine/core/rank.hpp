@@ -131,7 +131,7 @@ struct RankState {
   std::vector<Status> statuses;
 
   // Read by StallWatch, which checks whether all ranks only poll.
-  std::atomic<std::uint64_t> calls_done{0}, asked_in_vain{0};
+  std::atomic<std::uint64_t> calls_done{0}, unsuccessful_polls{0};
 
   using Clock = std::chrono::steady_clock;
   bool timed = false;  ///< JobOptions::timing

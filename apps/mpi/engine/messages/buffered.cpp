@@ -204,7 +204,7 @@ int improbe(int from, int tag, MPI_Comm on, int* flag, MPI_Message* message, MPI
     const auto inner = call.rank().requests->take(pattern_of(communicator, from, tag), found);
     *flag = inner.has_value() ? 1 : 0;
     *message = inner ? claimed(communicator, *inner, found, status) : MPI_MESSAGE_NULL;
-    if (!inner) call.asked_in_vain();
+    if (!inner) call.unsuccessful_poll();
   });
 }
 

@@ -136,7 +136,7 @@ int parrived(MPI_Request request, int partition, int* flag) {
     require_partition(object, partition);
     if (!object.active || object.to_nobody || call.rank().requests->is_ready(object.inner)) return;
     *flag = 0;
-    call.asked_in_vain();
+    call.unsuccessful_poll();
   });
 }
 

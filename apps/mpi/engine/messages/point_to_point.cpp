@@ -50,8 +50,8 @@ Meeting meeting_of(Call& call, const Communicator& on, bool sends, int peer, int
   }
 }
 
-Mode mode_of(const Call& call, Mode asked) {
-  return call.rank().job.options().eager ? asked : Mode::synchronous;
+Mode mode_of(const Call& call, Mode requested) {
+  return call.rank().job.options().eager ? requested : Mode::synchronous;
 }
 
 /// The data of this many elements, packed into `packed` if they are not contiguous.
@@ -136,7 +136,8 @@ int rsend(const void* data, Count count, MPI_Datatype type, int to, int tag, MPI
 }
 
 // A received message's status, and whether the message was too long for the buffer.
-void tell(const Call& call, const Sending& what, const Status& found, MPI_Status* status) {
+void report_received(const Call& call, const Sending& what, const Status& found,
+                     MPI_Status* status) {
   const Bytes room = what.count * what.type.size;
   const int source = what.on.peers().rank_of(found.source);
   write_status(status, source, found.tag, static_cast<std::int64_t>(std::min(found.bytes, room)));
@@ -166,7 +167,7 @@ int recv(void* data, Count count, MPI_Datatype type, int from, int tag, MPI_Comm
     Request request = requests.start(pattern(what.on, from, tag), to);
     const Status found = requests.wait(request);
     if (packed) unpack(**what.type.type, packed.get(), std::min(found.bytes, room), data);
-    tell(call, what, found, status);
+    report_received(call, what, found, status);
   });
 }
 
@@ -204,7 +205,7 @@ void exchange_now(Call& call, const void* out, std::int64_t out_count, MPI_Datat
   requests.wait_all(both, found);
   if (!receives) return write_status(status, MPI_PROC_NULL, MPI_ANY_TAG, 0);
   if (packed_in) unpack(**received.type.type, packed_in.get(), std::min(found[0].bytes, room), in);
-  tell(call, received, found[0], status);
+  report_received(call, received, found[0], status);
 }
 
 template <class Count>
@@ -383,7 +384,7 @@ int iprobe(int from, int tag, MPI_Comm on, int* flag, MPI_Status* status) {
     if (from == MPI_PROC_NULL) return write_status(status, MPI_PROC_NULL, MPI_ANY_TAG, 0);
     const auto found = call.rank().requests->probe(pattern(communicator, from, tag));
     *flag = found.has_value() ? 1 : 0;
-    if (!found) call.asked_in_vain();
+    if (!found) call.unsuccessful_poll();
     if (found) found_status(communicator, *found, status);
   });
 }

@@ -122,7 +122,7 @@ int get_status(MPI_Request handle, int* flag, MPI_Status* status) {
   WORMCUBE_MPI_CALL(MPI_Request_get_status);
   return call([&] {
     *flag = look_at(call, handle, status) ? 1 : 0;
-    if (*flag == 0) call.asked_in_vain();
+    if (*flag == 0) call.unsuccessful_poll();
   });
 }
 
@@ -133,7 +133,7 @@ int get_status_all(int count, const MPI_Request handles[], int* flag, MPI_Status
     *flag = 1;
     for (int i = 0; i < count && *flag != 0; ++i)
       *flag = look_at(call, handles[i], at(statuses, i)) ? 1 : 0;
-    if (*flag == 0) call.asked_in_vain();
+    if (*flag == 0) call.unsuccessful_poll();
   });
 }
 
@@ -160,7 +160,7 @@ int get_status_any(int count, const MPI_Request handles[], int* index, int* flag
     }
     if (!any_active) return write_empty_status(status);
     *flag = 0;
-    call.asked_in_vain();
+    call.unsuccessful_poll();
   });
 }
 
@@ -175,7 +175,7 @@ int get_status_some(int count, const MPI_Request handles[], int* ended, int indi
       if (*ended == MPI_UNDEFINED) *ended = 0;
       if (look_at(call, handles[i], at(statuses, *ended))) indices[(*ended)++] = i;
     }
-    if (*ended == 0) call.asked_in_vain();
+    if (*ended == 0) call.unsuccessful_poll();
   });
 }
 

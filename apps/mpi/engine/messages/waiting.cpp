@@ -34,7 +34,7 @@ int test(MPI_Request* handle, int* flag, MPI_Status* status) {
       if (object->to_nobody || (!object->held && call.rank().requests->test(object->inner, &found)))
         continue;
       *flag = 0;
-      return call.asked_in_vain();
+      return call.unsuccessful_poll();
     } while (!is_whole(*object, found));
     std::string words;
     fail_if(settle(call.rank(), handle, *object, found, status, &words), words);
@@ -125,7 +125,7 @@ int test_all(int count, MPI_Request handles[], int* flag, MPI_Status statuses[])
       if (object != nullptr && object->active && (object->has_parts() || object->held))
         *flag = is_ready(rank, *object) ? 1 : 0;
     }
-    if (*flag == 0) return call.asked_in_vain();
+    if (*flag == 0) return call.unsuccessful_poll();
     rank.statuses.resize(inner.size());
     rank.requests->wait_all(inner, rank.statuses);
     settle_all(call, handles, count, statuses, true);
@@ -179,7 +179,7 @@ void end_any(Call& call, int count, MPI_Request* handles, int* index, int* flag,
       if (!waits && !any_ready(requests, inner)) {
         *flag = 0;
         *index = MPI_UNDEFINED;
-        return call.asked_in_vain();
+        return call.unsuccessful_poll();
       }
       need_any_others(call, inner, handles, count);
       note_requests(call, handles, count, true);
@@ -211,7 +211,7 @@ void end_some(Call& call, int count, MPI_Request* handles, int* ended, int indic
   const bool at_once = complete_at_once(call, handles, count).first >= 0;
   std::vector<Request>& inner = inner_of(call, handles, count);
   const bool ready = at_once || any_ready(*rank.requests, inner);
-  if (!ready && !waits) return call.asked_in_vain();
+  if (!ready && !waits) return call.unsuccessful_poll();
   if (!ready) need_any_others(call, inner, handles, count);
   std::string words;
   bool any_failed = false;

@@ -174,7 +174,7 @@ int dist_graph_create(MPI_Comm on, int count, const int sources[], const int deg
       }
     }
     Communicator& end = same_ranks(call, parent, made);
-    end.shared->edges.tell(end.rank, edges);
+    end.shared->edges.add(end.rank, edges);
     come_to(end, {.function = call.function()});
     wait_for_all(call, end);
     auto mine = std::make_shared<Neighbours>(end.shared->edges.take(end.rank));
@@ -201,14 +201,14 @@ int dist_graph_neighbors(MPI_Comm on, int in_room, int sources[], int source_wei
   WORMCUBE_MPI_CALL(MPI_Dist_graph_neighbors);
   return call([&] {
     const Neighbours& all = neighbours_of(call, on);
-    const auto tell = [&](const Neighbours::List& list, int room, const char* name, int* ranks,
-                          int* weights) {
+    const auto store = [&](const Neighbours::List& list, int room, const char* name, int* ranks,
+                           int* weights) {
       copy_first(call, list.ranks, room, name, ranks);
       if (all.weighted && weights != MPI_UNWEIGHTED)
         copy_first(call, list.weights, room, name, weights);
     };
-    tell(all.in, in_room, "maxindegree", sources, source_weights);
-    tell(all.out, out_room, "maxoutdegree", destinations, destination_weights);
+    store(all.in, in_room, "maxindegree", sources, source_weights);
+    store(all.out, out_room, "maxoutdegree", destinations, destination_weights);
   });
 }
 

@@ -142,7 +142,7 @@ struct Message {
 
 /// The two ends of a message, in order.
 struct Turn {
-  enum class What : std::uint8_t { sent, asked_for, received, send_ended };
+  enum class What : std::uint8_t { sent, posted, received, send_ended };
   std::uint64_t stamp;
   std::size_t message;
   What what;
@@ -155,7 +155,7 @@ void number(std::vector<Message>& messages, Rank ranks) {
     const Message& m = messages[i];
     turns.push_back({m.sent.started, i, Turn::What::sent});
     if (!m.is_access) {
-      turns.push_back({m.received.started, i, Turn::What::asked_for});
+      turns.push_back({m.received.started, i, Turn::What::posted});
       turns.push_back({m.received.ended, i, Turn::What::received});
     }
     if (m.send_ended > 0) turns.push_back({m.send_ended, i, Turn::What::send_ended});
@@ -172,7 +172,7 @@ void number(std::vector<Message>& messages, Rank ranks) {
         sender[turn.message] = from + 1;
         m.round = std::max(m.round, from + 1);
         break;
-      case Turn::What::asked_for:
+      case Turn::What::posted:
         m.round = std::max(m.round, to + 1);
         break;
       case Turn::What::received:

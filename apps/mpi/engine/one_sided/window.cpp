@@ -254,15 +254,15 @@ int win_get_info(MPI_Win handle, MPI_Info* info) {
   return call([&] {
     call.result(info, "info_used");
     InfoKeys keys = window_of(call, handle).info;
-    const auto preset = [&](const char* key, const char* value) {
+    const auto add_default = [&](const char* key, const char* value) {
       if (keys.find(key) == nullptr) keys.set(key, value);
     };
-    preset("no_locks", "false");
-    preset("accumulate_ordering", "rar,raw,war,waw");
-    preset("accumulate_ops", "same_op_no_op");
-    preset("mpi_accumulate_granularity", "0");
-    preset("same_size", "false");
-    preset("same_disp_unit", "false");
+    add_default("no_locks", "false");
+    add_default("accumulate_ordering", "rar,raw,war,waw");
+    add_default("accumulate_ops", "same_op_no_op");
+    add_default("mpi_accumulate_granularity", "0");
+    add_default("same_size", "false");
+    add_default("same_disp_unit", "false");
     *info = new_info(std::move(keys));
   });
 }
@@ -347,25 +347,25 @@ int win_get_attr(MPI_Win handle, int key, void* value, int* flag) {
   return call([&] {
     call.result(flag, "flag");
     Window& window = window_of(call, handle);
-    const auto tell = [&](void* found) {
+    const auto report = [&](void* found) {
       *static_cast<void**>(value) = found;
       *flag = 1;
     };
     switch (key) {
       case MPI_WIN_BASE:
-        return tell(window.shared->parts[static_cast<std::size_t>(window.on->rank)].base);
+        return report(window.shared->parts[static_cast<std::size_t>(window.on->rank)].base);
       case MPI_WIN_SIZE:
-        return tell(&window.size_attribute);
+        return report(&window.size_attribute);
       case MPI_WIN_DISP_UNIT:
-        return tell(&window.unit_attribute);
+        return report(&window.unit_attribute);
       case MPI_WIN_CREATE_FLAVOR:
-        return tell(&window.flavor_attribute);
+        return report(&window.flavor_attribute);
       case MPI_WIN_MODEL:
-        return tell(&window.model_attribute);
+        return report(&window.model_attribute);
       default: {
         void* const* const set = window.attributes.find(*window_key(call, key));
         *flag = 0;
-        if (set != nullptr) tell(*set);
+        if (set != nullptr) report(*set);
       }
     }
   });

@@ -32,7 +32,7 @@ void require_no_epoch(Window& window) {
 Tag tag_of(WindowTag tag) { return static_cast<Tag>(tag); }
 
 /// A message without data whose end needs no receive.
-void tell(Call& call, const Window& window, Rank world, WindowTag tag) {
+void notify_rank(Call& call, const Window& window, Rank world, WindowTag tag) {
   Requests& requests = *call.rank().requests;
   Request request =
       requests.start(wormcube::send(world, ConstSpan(), tag_of(tag)), window.on->context());
@@ -93,7 +93,7 @@ int win_post(MPI_Group group, int assertion, MPI_Win handle) {
     for (const Rank member : members) {
       window.completions.push_back(hear(call, window, member, WindowTag::complete));
     }
-    for (const Rank member : members) tell(call, window, member, WindowTag::post);
+    for (const Rank member : members) notify_rank(call, window, member, WindowTag::post);
   });
 }
 
@@ -123,7 +123,7 @@ int win_complete(MPI_Win handle) {
     Window& window = window_of(call, handle);
     if (!std::exchange(window.has_started, false)) not_in_order("MPI_Win_start was not called");
     for (const Rank target : std::exchange(window.started, {}))
-      tell(call, window, window.on->world_rank(target), WindowTag::complete);
+      notify_rank(call, window, window.on->world_rank(target), WindowTag::complete);
   });
 }
 
@@ -154,7 +154,7 @@ int win_test(MPI_Win handle, int* flag) {
     *flag = std::ranges::all_of(window.completions, [&](const Request request) {
       return call.rank().requests->is_ready(request);
     });
-    if (*flag == 0) return call.asked_in_vain();
+    if (*flag == 0) return call.unsuccessful_poll();
     end_exposure(call, window);
   });
 }
@@ -177,7 +177,7 @@ void unlock(Call& call, const Window& window, Rank target) {
   std::vector<Rank> next;
   call.rank().requests->act_at(window.on->world_rank(target), 0,
                                [&] { next = its.release(call.rank().rank); });
-  for (const Rank rank : next) tell(call, window, rank, WindowTag::lock);
+  for (const Rank rank : next) notify_rank(call, window, rank, WindowTag::lock);
 }
 
 int win_lock(int kind, int target, int assertion, MPI_Win handle) {

@@ -132,24 +132,25 @@ class StallWatch {
   /// True if they have only polled or waited for this long.
   bool look() {
     const auto now = std::chrono::steady_clock::now();
-    bool suspicious = true, any_asks = false;
+    bool suspicious = true, any_polls = false;
     for (Rank rank = 0; rank < job_.ranks(); ++rank) {
       const RankState& state = job_.rank(rank);
       Seen& seen = seen_[static_cast<std::size_t>(rank)];
       const Seen is{state.calls_done.load(std::memory_order_relaxed),
-                    state.asked_in_vain.load(std::memory_order_relaxed)};
-      const bool asks = is.asked != seen.asked;
-      suspicious = suspicious && is.done == seen.done && (asks || state.ended || state.call.inside);
-      any_asks = any_asks || asks;
+                    state.unsuccessful_polls.load(std::memory_order_relaxed)};
+      const bool polls = is.polls != seen.polls;
+      suspicious =
+          suspicious && is.done == seen.done && (polls || state.ended || state.call.inside);
+      any_polls = any_polls || polls;
       seen = is;
     }
-    if (!suspicious || !any_asks) since_ = now;
+    if (!suspicious || !any_polls) since_ = now;
     return now - since_ >= patience_;
   }
 
  private:
   struct Seen {
-    std::uint64_t done = 0, asked = 0;
+    std::uint64_t done = 0, polls = 0;
   };
   const Job& job_;
   const std::chrono::milliseconds patience_;
@@ -176,14 +177,14 @@ bool Run::wait_and_watch() {
   const auto interval = std::clamp(options_.stall / 4, shortest, longest);
   const auto begin = Clock::now();
   StallWatch watch(*job_, options_.stall);
-  for (bool told = false;;) {
+  for (bool reported = false;;) {
     const auto gone = std::chrono::duration_cast<std::chrono::milliseconds>(Clock::now() - begin);
     const auto left = options_.time_limit - gone;
     if (options_.time_limit.count() > 0 && left.count() <= 0) return false;
     if (job_->wait_for_end(options_.time_limit.count() > 0 ? std::min(interval, left) : interval))
       return true;
-    if (told || !watch.look()) continue;
-    told = true;
+    if (reported || !watch.look()) continue;
+    reported = true;
     options_.on_stall(
         fmt::format("all ranks have only polled or waited for {} s; the run continues\n{}",
                     static_cast<double>(options_.stall.count()) / 1000, table_of(*job_)));

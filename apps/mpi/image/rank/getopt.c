@@ -64,7 +64,7 @@ static int missing(const char *shorts) {
   if (*shorts == '-' || *shorts == '+') ++shorts;
   return *shorts == ':' ? ':' : '?';
 }
-static int is_told(const char *shorts) { return opterr != 0 && missing(shorts) != ':'; }
+static int reports_errors(const char *shorts) { return opterr != 0 && missing(shorts) != ':'; }
 
 static int long_option(int argc, char *const argv[], const char *shorts, const struct option *longs,
                        int *index, const char *name, const char *dashes, int may_be_short) {
@@ -87,7 +87,7 @@ static int long_option(int argc, char *const argv[], const char *shorts, const s
   ++optind;
   optopt = 0;
   if (found < 0 || several) {
-    if (is_told(shorts))
+    if (reports_errors(shorts))
       fprintf(stderr,
               several ? "%s: option '%s%s' is ambiguous\n" : "%s: unrecognized option '%s%s'\n",
               argv[0], dashes, name);
@@ -97,7 +97,7 @@ static int long_option(int argc, char *const argv[], const char *shorts, const s
   optopt = 0;
   if (name[length] == '=') {
     if (option->has_arg == no_argument) {
-      if (is_told(shorts))
+      if (reports_errors(shorts))
         fprintf(stderr, "%s: option '%s%s' doesn't allow an argument\n", argv[0], dashes,
                 option->name);
       optopt = option->val;
@@ -106,7 +106,7 @@ static int long_option(int argc, char *const argv[], const char *shorts, const s
     optarg = (char *)name + length + 1;
   } else if (option->has_arg == required_argument) {
     if (optind >= argc) {
-      if (is_told(shorts))
+      if (reports_errors(shorts))
         fprintf(stderr, "%s: option '%s%s' requires an argument\n", argv[0], dashes, option->name);
       optopt = option->val;
       return missing(shorts);
@@ -151,7 +151,7 @@ static int option_of(int argc, char *const argv[], const char *shorts, const str
   const int last = *rest == '\0';
   if (last) ++optind;
   if (known == NULL) {
-    if (is_told(shorts)) fprintf(stderr, "%s: invalid option -- '%c'\n", argv[0], letter);
+    if (reports_errors(shorts)) fprintf(stderr, "%s: invalid option -- '%c'\n", argv[0], letter);
     optopt = letter;
     return '?';
   }
@@ -159,7 +159,7 @@ static int option_of(int argc, char *const argv[], const char *shorts, const str
     const char *const name = last ? (optind < argc ? argv[optind] : NULL) : rest;
     rest = NULL;
     if (name == NULL) {
-      if (is_told(shorts))
+      if (reports_errors(shorts))
         fprintf(stderr, "%s: option requires an argument -- '%c'\n", argv[0], letter);
       optopt = letter;
       return missing(shorts);
@@ -172,7 +172,7 @@ static int option_of(int argc, char *const argv[], const char *shorts, const str
     ++optind;
   } else if (known[2] != ':') {
     if (optind >= argc) {
-      if (is_told(shorts))
+      if (reports_errors(shorts))
         fprintf(stderr, "%s: option requires an argument -- '%c'\n", argv[0], letter);
       optopt = letter;
       rest = NULL;
