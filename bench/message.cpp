@@ -1,4 +1,4 @@
-// One message, one way: short and long, near and far, to a node that runs and to a parked one.
+// One message: short and long, near and far, to a running node and to a parked one.
 // SPDX-License-Identifier: Apache-2.0
 #include "wormcube/runtime/machine/machine.hpp"
 

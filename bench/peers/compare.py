@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""Collectives and messages of wormcube's nodes beside those of MPI libraries on as many ranks: one table, one JSON.
+"""Compares collectives and messages of wormcube's nodes with those of MPI libraries on as many
+ranks: one table, one JSON file.
 
 usage: bench/peers/compare.py [--quick] [--json FILE] [--operations A,B,..] [--bytes 8,64,..] [--ranks 16,64,256] [--peers A,B,..]
 

@@ -1,4 +1,4 @@
-// Messages between nodes, measured as peer.c measures those of an MPI library; and two cores that copy.
+// Messages between nodes, measured like those of an MPI library in peer.c; and copies by two cores.
 //   wormcube_messages SECONDS OPERATION threads|fibers torus:8x8 BYTES..
 //   wormcube_messages SECONDS copying receivers|senders|shift|pairs torus:8x8 BYTES..
 // A line for each size, as peer.c's: operation, bytes, us of a call between barriers (median), us of a call back to back, least

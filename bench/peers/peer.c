@@ -1,4 +1,4 @@
-/* A peer: the operations of compare.py on an MPI library, measured as wormcube measures its own.
+/* The operations of compare.py on an MPI library, measured like wormcube's own.
  *   mpicc -O2 peer.c -o peer && mpirun -n 64 ./peer SECONDS OPERATION BYTES..
  * A line for each size: operation, bytes, us of a call between barriers (median), us of a call back to back, least us between
  * barriers, calls of each kind, wrong elements. A block is of doubles; without a byte there is none.

@@ -1,5 +1,5 @@
-// The laws that every registered algorithm keeps on every network that it admits, with every
-// combination of its options. A new algorithm, of whatever operation, is covered by being there.
+// The laws that every registered algorithm obeys on every network that it admits, with every
+// combination of its options. Each new algorithm is covered automatically.
 // SPDX-License-Identifier: Apache-2.0
 #include "wormcube/collectives/harness/check.hpp"
 #include "wormcube/collectives/harness/choose.hpp"

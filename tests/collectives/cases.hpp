@@ -1,5 +1,5 @@
-// What the tests of collectives share: the networks, the calls and the options that they walk,
-// proofs, and a node that cheats.
+// Shared by the tests of collectives: the networks, calls and options that they cover, proofs, and
+// a node that cheats.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 

@@ -1,4 +1,4 @@
-// The harness notices what is wrong: mutants of algorithms, of formulas, of schedules.
+// The harness detects errors: mutants of algorithms, of formulas, of schedules.
 // SPDX-License-Identifier: Apache-2.0
 #include "wormcube/collectives/harness/check.hpp"
 #include "wormcube/collectives/harness/contract.hpp"
@@ -456,8 +456,7 @@ TEST_CASE("times are summed up by their quartiles, whatever their order") {
   CHECK(summary({9, 1, 8, 2, 7, 3, 6, 4, 5}) == std::array{1.0, 3.0, 5.0, 7.0, 9.0});
 }
 
-TEST_CASE("a run makes the calls that it is asked for, and tells of each timed one",
-          "[collectives]") {
+TEST_CASE("a run makes the requested calls and reports each timed one", "[collectives]") {
   static std::atomic<int> made{0};
   Algorithm counted = shift();
   counted.program = [](Node& node, const Call& call) {
@@ -535,7 +534,7 @@ void three_steps(Node& node) {
 
 }  // namespace
 
-TEST_CASE("a message takes its bytes times the load of the busiest link on its way") {
+TEST_CASE("a message takes its bytes times the load of the busiest link on its path") {
   const Topology line = Topology::parse("line:4");
   const ScheduleReport report = check(record(line, three_steps), Routing(line), true);
   REQUIRE(report.steps == 3);

@@ -1,4 +1,4 @@
-// What the tests of the textbook's rows share: an algorithm on a network, checked and timed.
+// Shared by the tests of the textbook's rows: an algorithm on a network, checked and timed.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 

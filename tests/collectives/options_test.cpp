@@ -1,4 +1,4 @@
-// Options of algorithms: presets, reading, refusing, and how they stand on the command line.
+// Options of algorithms: defaults, parsing, errors, and their form on the command line.
 // SPDX-License-Identifier: Apache-2.0
 #include "wormcube/collectives/core/options.hpp"
 
@@ -21,7 +21,7 @@ const std::vector<Option> declared{
 
 }  // namespace
 
-TEST_CASE("options have their presets until they are set", "[collectives][options]") {
+TEST_CASE("options have their defaults until they are set", "[collectives][options]") {
   Options options(declared);
   CHECK(options.choice<Colour>("colour") == Colour::green);
   CHECK(options.is("colour", "green"));

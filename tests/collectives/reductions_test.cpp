@@ -635,7 +635,7 @@ TEST_CASE("real operators hide mistakes that the intervals see", "[reductions][m
   }
 }
 
-TEST_CASE("reductions refuse what they cannot do, and say the way out", "[reductions]") {
+TEST_CASE("reductions refuse unsupported calls and suggest alternatives", "[reductions]") {
   const auto refused = [](Operation operation, const char* algorithm, const char* on, Rank root) {
     return refusal(parse_collective(operation, algorithm, with(interval_reduction(), root)),
                    Topology::parse(on))
@@ -668,7 +668,7 @@ Prediction of_ring(const char* network) {
 
 }  // namespace
 
-TEST_CASE("what a long ring combines is left open: counting goes through p^2 blocks",
+TEST_CASE("combined bytes of a long ring stay unknown: counting visits p^2 blocks",
           "[reductions]") {
   CHECK(of_ring("ring:64").combined_blocks.has_value());
   const Prediction prediction = of_ring("ring:5000");

@@ -1,4 +1,4 @@
-// Running a collective: what is measured, told and refused, of one process and of several.
+// Running a collective: measurements, reports and errors, with one process and with several.
 // SPDX-License-Identifier: Apache-2.0
 #include "wormcube/collectives/harness/run.hpp"
 
@@ -110,7 +110,7 @@ TEST_CASE("a process without nodes has the others' times, and figures of all nod
   CHECK(result.wrong == 0U);
 }
 
-TEST_CASE("a rate is told where data moved in some time, however little", "[collectives]") {
+TEST_CASE("a rate is reported if data moved in any time, however short", "[collectives]") {
   const auto rate = [](const Collective& collective, double us) {
     Elsewhere machine("ring:4");
     machine.told = {{us}};
@@ -435,7 +435,8 @@ TEST_CASE("a result says what was run, and what the model makes of its formulas"
       result_by([](const Setting&) { return Prediction{.transmission_blocks = 3}; }).model_us);
 }
 
-TEST_CASE("the links of one call alone are told, and a traced call more is run", "[collectives]") {
+TEST_CASE("the links of a single call are reported, and a traced run makes one more call",
+          "[collectives]") {
   Machine machine(Topology::parse("ring:4"));
   const Collective shift = preset_of(operations::alltoall, "shift");
   std::atomic<int> traced = 0;

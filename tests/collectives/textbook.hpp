@@ -1,4 +1,4 @@
-// What the tests of textbook collectives share: one algorithm checked on one network.
+// Shared by the tests of textbook collectives: one algorithm checked on one network.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 

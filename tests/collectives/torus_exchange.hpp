@@ -1,4 +1,4 @@
-// What the tests of total exchanges on tori share: a dry run checked and counted, and a proof.
+// Shared by the tests of total exchanges on tori: a checked and counted dry run, and a proof.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 

@@ -1,4 +1,4 @@
-// What must fail: total exchanges on tori with one thing wrong, and the paper's rules as printed.
+// Cases that must fail: total exchanges on tori with one error, and the paper's rules as printed.
 // SPDX-License-Identifier: Apache-2.0
 #include "wormcube/tests/collectives/torus_exchange.hpp"
 #include "wormcube/tests/sanitized.hpp"
@@ -368,7 +368,7 @@ Found found_in(void (*program)(Node&, const Call&)) {
 
 }  // namespace
 
-TEST_CASE("the paper's A_1, block by block with its errata mended, costs what kim-a1 costs",
+TEST_CASE("the paper's A_1, block by block with its errata fixed, costs what kim-a1 costs",
           "[torus][mutant]") {
   const Found mended = found_in(a1_block_by_block<false, false>);
   CHECK(mended.outcome.delivered);

@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""The lists of algorithms in README.md and docs/algorithms.md, from the registry, and README's sample, from its file: compared, or with
+"""Compares the lists of algorithms in README.md and docs/algorithms.md with the registry, and
+README's sample with its file, or with
 --write written.
 
 usage: algorithms.py [--write] PROGRAM

@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""Changes one operator, constant or statement at a time of what threads share, and looks who notices: the explorer, which tries
+"""Changes one operator, constant or statement at a time of what threads share, and reports who
+detects it: the explorer, which tries
 every execution of its scenarios, or else the tests of that class. Prints a table, and the survivors that
 tests/interleavings/equivalent_lines.txt does not explain; ends with 1 if there are any.
 

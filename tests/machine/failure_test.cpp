@@ -209,7 +209,7 @@ TEST_CASE("a node that sleeps ends when the machine stops", "[machine][requests]
   }
 }
 
-TEST_CASE("why a machine stops is told before any node learns of it", "[machine][requests]") {
+TEST_CASE("the reason for a stop is reported before any node learns of it", "[machine][requests]") {
   for (const NodesAs nodes_as : {NodesAs::threads, NodesAs::fibers}) {
     CAPTURE(nodes_as == NodesAs::fibers);
     std::atomic<bool> told = false;

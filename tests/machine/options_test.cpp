@@ -1,4 +1,4 @@
-// What a machine refuses or promises besides running programs: its options, its limits, who is to
+// What a machine refuses or guarantees besides running programs: options, limits, whom errors
 // blame.
 // SPDX-License-Identifier: Apache-2.0
 #include "wormcube/runtime/base/error.hpp"
@@ -148,7 +148,7 @@ TEST_CASE("the time limit comes amid messages that one worker moves, run after r
   }
 }
 
-TEST_CASE("a machine tells when nodes run on after the time limit", "[machine]") {
+TEST_CASE("a machine reports nodes that run on after the time limit", "[machine]") {
   for (const NodesAs nodes_as : {NodesAs::threads, NodesAs::fibers}) {
     MachineOptions options = plain(nodes_as);
     options.time_limit = 30ms;

@@ -409,7 +409,7 @@ TEST_CASE("an action at no node is refused, one that throws ends the run", "[mac
                     Contains("node 1") && Contains("no such place"));
 }
 
-TEST_CASE("what is misused is refused in words", "[machine][requests]") {
+TEST_CASE("misuse is refused with an explanation", "[machine][requests]") {
   on_all("ring:4", [](Machine& machine) {
     const auto refusal_of = [&](const std::function<void(Node&, Requests&)>& misuse) {
       return message_of<UsageError>([&] {
@@ -466,8 +466,7 @@ TEST_CASE("what is misused is refused in words", "[machine][requests]") {
   });
 }
 
-TEST_CASE("requests that are left open and messages that are not received are told",
-          "[machine][requests]") {
+TEST_CASE("open requests and unreceived messages are reported", "[machine][requests]") {
   on_all("ring:4", [](Machine& machine) {
     static int number = 0;
     const auto error_of = [&](const std::function<void(Node&, Requests&)>& program) {
@@ -628,7 +627,7 @@ TEST_CASE("random requests, all of them complete and right", "[machine][requests
   }
 }
 
-TEST_CASE("what nobody has received is told, where that is allowed", "[machine][requests]") {
+TEST_CASE("unreceived messages are reported where they are allowed", "[machine][requests]") {
   MachineOptions options;
   options.messaging.allow_unreceived = true;
   for (const NodesAs nodes_as : {NodesAs::threads, NodesAs::fibers}) {

@@ -1,4 +1,4 @@
-// What the tests of the machine share: payload that is known by its key, checks for use inside node
+// Shared by the tests of the machine: payload identified by its key, checks for use inside node
 // programs, and machines of every kind.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once

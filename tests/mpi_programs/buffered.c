@@ -1,4 +1,5 @@
-/* Sends from a lent buffer, and messages claimed before they are received. SPDX-License-Identifier: Apache-2.0 */
+/* Sends from an attached buffer, and messages matched before they are received.
+   SPDX-License-Identifier: Apache-2.0 */
 #include <mpi.h>
 #include <stdio.h>
 #include <stdlib.h>

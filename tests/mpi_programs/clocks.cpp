@@ -1,4 +1,5 @@
-// What the clocks of C and C++ tell, beside MPI's: in microseconds, or that it is this computer's time.
+// The clocks of C and C++ compared with MPI's: in microseconds, or that they show
+// this computer's time.
 // SPDX-License-Identifier: Apache-2.0
 #include <chrono>
 #include <cstdio>

@@ -1,4 +1,5 @@
-/* Datatypes: what they tell of themselves, and what is sent and received by them. What is printed, in the order of ranks, is
+/* Datatypes: their properties, and messages that use them. What is printed, in the order of
+   ranks, is
    what any MPI prints. SPDX-License-Identifier: Apache-2.0 */
 #include <mpi.h>
 #include <stdarg.h>

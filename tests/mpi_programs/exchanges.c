@@ -1,4 +1,5 @@
-/* A send and a receive as one request, in each way to wait for it; error codes of the program's own. SPDX-License-Identifier: Apache-2.0 */
+/* A send and a receive as one request, with each kind of wait; user-defined error codes.
+   SPDX-License-Identifier: Apache-2.0 */
 #include <mpi.h>
 #include <stdio.h>
 #include <string.h>

@@ -1,4 +1,5 @@
-/* Standard input is rank 0's: what each rank reads of it, in each way, told by rank 0. SPDX-License-Identifier: Apache-2.0 */
+/* Standard input belongs to rank 0, which reports what each rank reads with each function.
+   SPDX-License-Identifier: Apache-2.0 */
 #include <mpi.h>
 #include <stdio.h>
 #include <string.h>

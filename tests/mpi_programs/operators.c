@@ -1,4 +1,5 @@
-/* The program's own operators, one that does not commute, on a type with gaps: products of matrices, in the order of ranks. What is
+/* User-defined operators, one of them not commutative, on a type with gaps: products of matrices,
+   in the order of ranks. What is
    printed is what any MPI prints. SPDX-License-Identifier: Apache-2.0 */
 #include <mpi.h>
 #include <stdio.h>

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""What mpirun tells after a run: JSON against docs/schemas, counts, the matrix, the report's words.
+"""What mpirun reports after a run: JSON against docs/schemas, counts, the matrix, the text.
 
 usage: report_test.py WORMCUBE FOLDER   where FOLDER has the compiled programs
 """

@@ -1,4 +1,5 @@
-/* Nonblocking and persistent collectives that are wrong, by name: what wormcube says of each is in CMakeLists.txt. SPDX-License-Identifier: Apache-2.0 */
+/* Wrong nonblocking and persistent collectives, by name: CMakeLists.txt has the reports.
+   SPDX-License-Identifier: Apache-2.0 */
 #define _DEFAULT_SOURCE
 #include <mpi.h>
 #include <stdio.h>
