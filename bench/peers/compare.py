@@ -147,7 +147,7 @@ def rows_of(text, operation, ranks, more):
     for line in text.splitlines():
         name, size, median, back, least, calls, wrong = line.split()
         if name != operation:
-            raise Failed(f"told of {name} when asked for {operation}")
+            raise Failed(f"reported {name} instead of {operation}")
         rows.append({"operation": operation, "ranks": ranks, "bytes": int(size), "between_barriers_us": float(median),
                      "back_to_back_us": float(back), "between_barriers_least_us": float(least), "calls": int(calls), "wrong": int(wrong), **more})
     return rows

@@ -76,7 +76,7 @@ void check_delivery(const cases::Call& call, const Topology& topology,
   const cases::Outcome outcome = cases::outcome(call, topology, change);
   INFO(outcome.first);
   CHECK(outcome.delivered);
-  // Parts that cut an element in two cannot be told.
+  // Parts that cut an element in two cannot be distinguished.
   const bool whole =
       call.contract.block_bytes % cases::telling_bytes(call.collective, topology) == 0;
   if (call.collective.algorithm->exactly_once && whole) CHECK(outcome.repeated == 0);

@@ -60,16 +60,16 @@ class Echo final : public Node {
   }
   Span acquire(Bytes bytes, Purpose purpose) override {
     (purpose == Purpose::blocks ? blocks : staging) += bytes;
-    if (std::byte* const lies = told(purpose)) return {lies, bytes};
+    if (std::byte* const lies = preset_memory(purpose)) return {lies, bytes};
     return {new std::byte[bytes], bytes};  // NOLINT: a test's
   }
   void release(Span data, Purpose purpose) noexcept override {
-    if (told(purpose) == nullptr) delete[] data.data();
+    if (preset_memory(purpose) == nullptr) delete[] data.data();
   }
   PlanCache& plans() override { return plans_; }
 
  private:
-  std::byte* told(Purpose purpose) const {
+  std::byte* preset_memory(Purpose purpose) const {
     return purpose == Purpose::blocks ? blocks_lie : staging_lies;
   }
 

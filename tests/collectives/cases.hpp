@@ -236,7 +236,7 @@ inline Collective alltoall(std::string_view text) {
   return collective_of(operations::alltoall, text);
 }
 
-/// The smallest block of elements that tell where they come from that the algorithm can cut into
+/// The smallest block of elements that show their origin that the algorithm can cut into
 /// its parts.
 inline Bytes telling_bytes(const Collective& collective, const Topology& topology) {
   const Contract contract = contract_of(collective, topology.nodes(), 0, seed, Pattern::tags);
@@ -261,7 +261,7 @@ struct Call {
 
 /// The calls that are walked with blocks of so many elements, of 0, 1 and an odd number that hardly
 /// any algorithm's parts divide (`v` operations: blocks of 0 to twice as many): first elements that
-/// tell where they come from and in what order they were combined, then single bytes. Empty blocks
+/// show their origin and in what order they were combined, then single bytes. Empty blocks
 /// are the same of both.
 inline std::vector<Call> calls(const Collective& collective, const Topology& topology,
                                Bytes elements) {

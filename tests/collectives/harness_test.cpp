@@ -468,13 +468,13 @@ TEST_CASE("a run makes the requested calls and reports each timed one", "[collec
       made = 0;
       const Topology ring = Topology::parse(text);
       Machine machine(ring);
-      std::vector<std::pair<int, int>> told;
+      std::vector<std::pair<int, int>> reported;
       CollectiveRun run{.block_bytes = 8, .iterations = 3, .warmup = 4, .calls = more};
-      run.progress = [&](int done, int total) { told.emplace_back(done, total); };
+      run.progress = [&](int done, int total) { reported.emplace_back(done, total); };
       const RunResult result = run_collective(machine, Collective(counted), run);
       CHECK(result.wrong == 0U);
       CHECK(made == ring.nodes() * (3 + 4 + more));
-      CHECK(told == std::vector<std::pair<int, int>>{{1, 3}, {2, 3}, {3, 3}});
+      CHECK(reported == std::vector<std::pair<int, int>>{{1, 3}, {2, 3}, {3, 3}});
       REQUIRE(result.back_to_back_us.has_value() == (more > 0));
       if (more > 0) CHECK((*result.back_to_back_us > 0 && *result.back_to_back_us < 1e9));
       CHECK(result.times_us.size() == 3);

@@ -386,7 +386,7 @@ bool right(const Algorithm& algorithm, const char* on, const Reduction& reductio
   return verification.passed();
 }
 
-/// Right for what commutes, and the intervals tell that the order is not kept.
+/// Right for commutative operators; the intervals show that the order is not kept.
 void needs_commuting(const Algorithm& algorithm, const char* on, Rank root = 0) {
   CHECK(right(algorithm, on, find_reduction("sum", "int64"), root));
   CHECK_FALSE(right(algorithm, on, interval_reduction(), root));
@@ -548,7 +548,7 @@ void faulty_scan(Node& node, const Call& call) {
   }
 }
 
-/// The same, all-reduce: every node is told what the last one has.
+/// The same, all-reduce: every node receives what the last one has.
 template <Mistake mistake>
 void faulty_allreduce(Node& node, const Call& call) {
   faulty_scan<mistake>(node, call);

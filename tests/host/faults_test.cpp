@@ -101,7 +101,7 @@ TEST_CASE("a stack overflow in a dry run or a proof on a new thread is reported"
 }
 
 TEST_CASE(
-    "where a thread is in a dry run or a proof is told, as far as there is room, and of no "
+    "a fault names where its thread is in a dry run or a proof, as far as there is room, and no "
     "other thread",
     "[schedule]") {
   const auto now = [](std::size_t most) {

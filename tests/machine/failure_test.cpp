@@ -212,7 +212,7 @@ TEST_CASE("a node that sleeps ends when the machine stops", "[machine][requests]
 TEST_CASE("the reason for a stop is reported before any node learns of it", "[machine][requests]") {
   for (const NodesAs nodes_as : {NodesAs::threads, NodesAs::fibers}) {
     CAPTURE(nodes_as == NodesAs::fibers);
-    std::atomic<bool> told = false;
+    std::atomic<bool> was_reported = false;
     std::atomic<int> times = 0, learnt_before = 0;
     std::string text;
     MachineOptions options = plain(nodes_as);
@@ -223,17 +223,17 @@ TEST_CASE("the reason for a stop is reported before any node learns of it", "[ma
       } catch (const std::exception& thrown) {
         text = thrown.what();
       }
-      told = true;
+      was_reported = true;
     };
     Machine machine(Topology::parse("ring:4"), options);
     const auto run = [&](const Program& program) {
-      told = false;
+      was_reported = false;
       times = 0;
       CHECK_THROWS(machine.run([&](Node& node) {
         try {
           program(node);
         } catch (const Stopped&) {
-          if (!told) ++learnt_before;
+          if (!was_reported) ++learnt_before;
           throw;
         }
       }));

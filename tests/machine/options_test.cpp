@@ -40,7 +40,7 @@ TEST_CASE("a usage error of one node names it", "[machine]") {
               });
             }) == "node 2: 3 blocks, need 4");
     }
-    // The others have got further: node 4 has told so.
+    // The others have got further: node 4 has reported it.
     if (!options.lock_step) {
       CHECK(message_of<UsageError>([&] {
               machine.run([&](Node& node) {
@@ -154,11 +154,11 @@ TEST_CASE("a machine reports nodes that run on after the time limit", "[machine]
     options.time_limit = 30ms;
     options.overrun_grace = 20ms;
     std::atomic<bool> end{false};
-    std::string told;
+    std::string reported;
     int calls = 0;
     options.on_overrun = [&](const std::string& text) {
       ++calls;
-      told = text;
+      reported = text;
       end = true;
     };
     Machine machine(Topology::parse("ring:3"), options);
@@ -175,7 +175,7 @@ TEST_CASE("a machine reports nodes that run on after the time limit", "[machine]
                }),
                Contains("30 ms"));
     CHECK(calls == 1);
-    CHECK_THAT(told, Contains("30 ms, the time limit; ") && Contains("nodes run on"));
+    CHECK_THAT(reported, Contains("30 ms, the time limit; ") && Contains("nodes run on"));
   }
 }
 

@@ -671,7 +671,7 @@ TEST_CASE("a deadlock's text can be the caller's, made from the table and what n
     options.messaging.deadlock_text = [](const std::string& table,
                                          std::span<const UnreceivedMessage> left) {
       REQUIRE(left.size() == 1);
-      return "told: " + std::to_string(left.front().tag) + " " + table.substr(0, 8);
+      return "left: " + std::to_string(left.front().tag) + " " + table.substr(0, 8);
     };
     Machine machine(Topology::parse("ring:2"), options);
     int value = 0;
@@ -682,7 +682,7 @@ TEST_CASE("a deadlock's text can be the caller's, made from the table and what n
           requests.start(MessagePattern{.source = 1 - node.rank(), .tag = 9}, in(value));
       requests.wait(request);
     }),
-                      "told: 8 deadlock");
+                      "left: 8 deadlock");
   }
 }
 

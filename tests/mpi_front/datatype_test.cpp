@@ -489,7 +489,7 @@ TEST_CASE("what is contiguous is one piece, however it was built", "[mpi_front]"
   CHECK(column->shape().layout.layout->kind() == Layout::Kind::repeat);
   CHECK(column->pieces(1, 100)->size() == 100);
   CHECK_FALSE(column->pieces(1, 99));
-  // Signatures do not tell how a sequence was built, and do tell its order.
+  // Signatures do not depend on how a sequence was built, but on its order.
   const auto thousand = Datatype::contiguous(1000, predefined(MPI_INT));
   CHECK(thousand->signature(3) == predefined(MPI_INT)->signature(3000));
   const auto int_double =

@@ -202,8 +202,8 @@ class Report(unittest.TestCase):
         events, schedule = self.recorded("--on ring:3 ./recorded accesses")
         self.check_arrows(events)
         slices = [each for each in events if each["ph"] == "X" and each["cat"] == "access"]
-        told = sorted((each["tid"] - 1, each["name"], each["args"]["bytes"]) for each in slices)
-        self.assertEqual(told, [(0, "to 1", 64), (1, "MPI_Put by 0", 64), (1, "to 2", 0), (1, "to 2", 0), (1, "to 2", 32), (2, "MPI_Accumulate by 2", 16),
+        found = sorted((each["tid"] - 1, each["name"], each["args"]["bytes"]) for each in slices)
+        self.assertEqual(found, [(0, "to 1", 64), (1, "MPI_Put by 0", 64), (1, "to 2", 0), (1, "to 2", 0), (1, "to 2", 32), (2, "MPI_Accumulate by 2", 16),
                                 (2, "MPI_Get by 1", 32), (2, "MPI_Win_lock by 1", 0), (2, "MPI_Win_unlock by 1", 0), (2, "to 2", 16)])
         put = next(each for each in slices if each["args"]["bytes"] == 64 and each["tid"] == 1)
         call = next(each for each in events if each["name"] == "MPI_Put")

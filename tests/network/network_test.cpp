@@ -529,8 +529,8 @@ TEST_CASE("a network of 400 million links takes memory for those that are used",
   constexpr double mebibyte = 1 << 20;
   // A slot for each link would be 3 GiB; shadow memory is large.
   if (!sanitized) CHECK(resident_bytes() - before < 500 * mebibyte);
-  const double told =
+  const double reported =
       Network::bytes_of_tables(bench.network.routing(), {all_port, 1, 0, nullptr, false});
-  CHECK(told > 12 * mebibyte);
-  CHECK(told < 50 * mebibyte);
+  CHECK(reported > 12 * mebibyte);
+  CHECK(reported < 50 * mebibyte);
 }

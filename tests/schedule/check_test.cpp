@@ -88,7 +88,7 @@ TEST_CASE("the checker's counts on a total exchange are those of the formula", "
   CHECK(report.port_violations == 0);
   CHECK(report.matched());
   CHECK(report.deadlock_free);
-  // Contention in all steps but the first and the last; the first ten are told.
+  // Contention in all steps but the first and the last; the first ten are reported.
   CHECK(report.problems.empty());
   CHECK(report.contention.size() == (max_hops > 1 ? std::min<std::size_t>(n - 3, 10) : 0));
 }

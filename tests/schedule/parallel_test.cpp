@@ -19,7 +19,7 @@ using namespace wormcube;
 
 namespace {
 
-/// Goes on only when it is told to. Loops read it between bodies, on the calling thread.
+/// Continues only when it is allowed to. Loops read it between bodies, on the calling thread.
 struct ToldClock {
   using duration = std::chrono::microseconds;
   using rep = duration::rep;

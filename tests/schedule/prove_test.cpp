@@ -54,11 +54,11 @@ TEST_CASE("a proof run delivers every message to its receive", "[prove]") {
 
 TEST_CASE("a proof reports every message that has arrived, with its bytes", "[prove]") {
   const Topology topology = Topology::parse("ring:5");
-  std::vector<std::array<std::int64_t, 4>> told;
+  std::vector<std::array<std::int64_t, 4>> reported;
   prove(topology, programs::exchange, [&](const Delivery& message) {
     REQUIRE(message.pieces.size() == 1);
-    told.push_back({message.from, message.to, static_cast<std::int64_t>(message.step),
-                    get(message.pieces[0])});
+    reported.push_back({message.from, message.to, static_cast<std::int64_t>(message.step),
+                        get(message.pieces[0])});
   });
   std::vector<std::array<std::int64_t, 4>> all;
   for (Rank from = 0; from < 5; ++from) {
@@ -67,10 +67,10 @@ TEST_CASE("a proof reports every message that has arrived, with its bytes", "[pr
       all.push_back({from, to, t - 1, word(from, to)});
     }
   }
-  CHECK(std::ranges::is_sorted(told, {}, [](const auto& message) { return message[2]; }));
-  std::ranges::sort(told);
+  CHECK(std::ranges::is_sorted(reported, {}, [](const auto& message) { return message[2]; }));
+  std::ranges::sort(reported);
   std::ranges::sort(all);
-  CHECK(told == all);
+  CHECK(reported == all);
 
   // The pieces are the receiver's, all of them; tags come along.
   prove(
