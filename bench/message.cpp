@@ -129,7 +129,7 @@ BENCHMARK(message_pairs_threads)
     ->ArgsProduct({{64}, {1, 2, 8}, {0}})
     ->MeasureProcessCPUTime();
 
-// A run in which no node does anything, on a hypercube of so many dimensions.
+// A run in which no node does anything, on a hypercube of this many dimensions.
 void empty_run(benchmark::State& state) {
   Machine machine(Topology::parse("hypercube:" + std::to_string(state.range(0))),
                   {.nodes_as = NodesAs::fibers});

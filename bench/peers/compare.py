@@ -104,7 +104,7 @@ def sides(ranks):
 
 
 def network(kind, ranks):
-    """A network of so many nodes as wormcube names it, or None."""
+    """A network of this many nodes as wormcube names it, or None."""
     if kind == "torus":
         return "torus:{}x{}".format(*sides(ranks))
     if kind == "hypercube":

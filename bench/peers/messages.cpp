@@ -173,7 +173,7 @@ void measure(const std::string& operation, Exchange exchange, Machine& machine, 
 }
 
 /// Which block is copied after which: a copier's nodes, half of all, each receive from all, or each send to all; or in each
-/// step all of them send, to the node so many further on (`shift`), or whose number differs so (`pairs`).
+/// step all of them send, to the node that many further on (`shift`), or whose number differs so (`pairs`).
 struct Copy {
   std::size_t sender, receiver;
 };
@@ -198,7 +198,7 @@ std::vector<Copy> order_of_copies(const std::string& order, std::size_t count, s
   return copies;
 }
 
-/// Two threads copy what an all-to-all exchange of so many nodes moves, in that order, and do nothing else.
+/// Two threads copy what an all-to-all exchange of this many nodes moves, in that order, and do nothing else.
 void measure_copying(const std::string& order, Rank nodes, Bytes bytes, double seconds) {
   constexpr std::size_t copiers = 2;
   const auto count = static_cast<std::size_t>(nodes);

@@ -170,7 +170,7 @@ static int compare(const void* a, const void* b) {
   return (x > y) - (x < y);
 }
 
-/* From the first rank's begin to the last rank's end, of each of so many. On the first rank. */
+/* From the first rank's begin to the last rank's end, of each repetition. On the first rank. */
 static void spans(const double* begins, const double* ends, double* times, int count) {
   double firsts[most_calls], lasts[most_calls];
   MPI_Reduce(begins, firsts, count, MPI_DOUBLE, MPI_MIN, 0, MPI_COMM_WORLD);

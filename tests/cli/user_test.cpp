@@ -30,7 +30,7 @@ void is_refused(const char* arguments, const char* told) {
   CHECK_THAT(output.err, Contains(told));
 }
 
-/// The programs that this one starts have so many MiB of addresses, while it lives.
+/// The programs that this one starts have this many MiB of addresses, while it lives.
 class Addresses {
  public:
   explicit Addresses(rlim_t mebibytes) {

@@ -106,7 +106,7 @@ constexpr Rank most_in_walk = sanitized ? 8 : 1 << 20;
 void check_runs(Bytes elements, Rank most = most_nodes, cases::Walk walk = cases::Walk::usual) {
   cases::for_each(
       [&](const Collective& collective, const Topology& topology) {
-        // Beyond this with presets alone; the walk over tags has all options everywhere.
+        // Beyond this with defaults alone; the walk over tags has all options everywhere.
         constexpr Rank most_of_options = 12;
         const bool preset = collective.options.text().empty();
         if (walk == cases::Walk::usual && !preset && topology.nodes() > most_of_options) return;

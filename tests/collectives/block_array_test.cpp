@@ -260,7 +260,7 @@ BlockArray twelve_blocks() {
   return array;
 }
 
-/// A call of it with blocks of so many bytes; whether all came back.
+/// A call of it with blocks of this many bytes; whether all came back.
 bool all_come_back(const BlockArray& array, Node& node, Bytes bytes, int seed) {
   std::vector<std::byte> out = counted(12 * bytes), in(12 * bytes, std::byte{99});
   for (std::byte& byte : out) byte ^= std::byte{static_cast<std::uint8_t>(seed)};

@@ -62,7 +62,7 @@ inline void check_time(const Case& on, double startups, double contended_blocks)
                model.transfer_us * static_cast<double>(block) * contended_blocks));
 }
 
-/// Real data in blocks of so many bytes, whatever parts they are cut into.
+/// Real data in blocks of this many bytes, whatever parts they are cut into.
 inline bool delivers(const Case& on, Bytes block_bytes) {
   const Collective collective = on.collective();
   const Topology topology = on.topology();

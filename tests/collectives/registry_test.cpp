@@ -385,7 +385,7 @@ TEST_CASE("the cheapest algorithm is admitted, keeps to the ports, and no other 
         for (const Options& options : cases::every_option(*other.algorithm)) {
           Collective with = other;
           with.options = options;
-          // Numbers stay at their presets.
+          // Numbers stay at their defaults.
           const bool preset = std::ranges::all_of(options.declared(), [&](const Option& option) {
             return !option.choices.empty() || options.number(option.name) == option.preset;
           });

@@ -27,7 +27,7 @@ struct Counts {
   }
 };
 
-/// kim-recursive with so many divisions.
+/// kim-recursive with this many divisions.
 inline std::string divided(int divisions) {
   return "kim-recursive:divisions=" + std::to_string(divisions);
 }

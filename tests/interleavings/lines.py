@@ -64,7 +64,7 @@ SECONDS = 300  # what takes longer never ends
 
 
 def status(command, limit):
-    """What a process ends with within so many seconds, or None; what it has started ends with it."""
+    """What a process ends with within this many seconds, or None; what it has started ends with it."""
     process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, start_new_session=True)
     try:
         return process.wait(limit)

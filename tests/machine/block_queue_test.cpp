@@ -28,7 +28,7 @@ struct Turns {
   void append(std::initializer_list<int> numbers) {
     for (const int i : numbers) queue.append(all[i]);
   }
-  /// The next so many, in their order; -1: nothing can go on.
+  /// The next this many, in their order; -1: nothing can go on.
   std::vector<int> take(int count) {
     std::vector<int> numbers;
     for (int i = 0; i < count; ++i) {

@@ -694,7 +694,7 @@ TEST_CASE("early messages are kept up to their own limits", "[machine][requests]
   options.messaging.early_messages = 3;
   options.messaging.early_bytes = 10000;
   Machine machine(Topology::parse("line:2"), options);
-  // How many sends of so many bytes are complete before anything is received.
+  // How many sends of this many bytes are complete before anything is received.
   const auto kept = [&](Bytes bytes) {
     int complete = 0;
     std::vector<std::byte> data(bytes), room(bytes);

@@ -25,7 +25,7 @@ namespace machine_tests {
 
 using namespace wormcube;
 
-/// Sanitizers make a run so many times slower: tests with a free number of repetitions divide it.
+/// Sanitizers make a run this many times slower: tests with a free number of repetitions divide it.
 constexpr int patience = sanitized ? 8 : 1;
 
 /// A well-mixed number (splitmix64).

@@ -73,7 +73,7 @@ class Report(unittest.TestCase):
         self.check(document)
         self.assertEqual(len(document["left"]), 4)
 
-    def test_a_place_is_asked_for_once(self):
+    def test_a_place_is_looked_up_once(self):
         with tempfile.TemporaryDirectory() as folder:
             asked = pathlib.Path(folder) / "asked"
             tool = pathlib.Path(folder) / "addr2line"
@@ -94,7 +94,7 @@ class Report(unittest.TestCase):
         self.assertRegex(rows[1], r"^1,3,5,[0-9,]+,\.\. \(100\)  MPI_Recv ")
         self.assertLess(max(map(len, rows)), 120)
 
-    def test_algorithms_are_told(self):
+    def test_algorithms_are_reported(self):
         document = run_json("--on torus:4x4 --algorithm alltoall=suh-torus,allreduce=mesh ./collectives")
         self.check(document)
         by_name = {each["name"]: each for each in document["communicators"]}
@@ -157,7 +157,7 @@ class Report(unittest.TestCase):
 
     @staticmethod
     def steps_of(schedule, count):
-        """By step, the (from, to) of messages of so many bytes."""
+        """By step, the (from, to) of messages of this many bytes."""
         steps = []
         for line in schedule.splitlines():
             if line.startswith("step "):

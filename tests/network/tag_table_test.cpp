@@ -282,7 +282,7 @@ TEST_CASE("matching with wildcards and contexts picks the oldest that fits", "[n
   std::vector<Worm*> early;
   std::vector<Receive*> posted;
   bool as_expected = true;
-  const Rank sources = seed % 2 == 0 ? 3 : 500;  // few, or so many that the table grows
+  const Rank sources = seed % 2 == 0 ? 3 : 500;  // few, or enough to make the table grow
   for (int i = 0; i < 4000; ++i) {
     const auto from = static_cast<Rank>(random() % static_cast<unsigned>(sources));
     const auto tag = static_cast<Tag>(random() % 3);

@@ -127,21 +127,23 @@ void add_rows_of(const Entries& entries, const Row& site, std::vector<Row>& rows
 /// With many ranks: those at one call site together.
 std::vector<Row> grouped_rows(std::span<const WaitingRank> ranks) {
   using Site = std::tuple<std::string, std::string, std::string, NeedKind, bool>;
-  std::map<Site, Entries> waiting;
-  std::map<std::tuple<std::string, std::string, std::string>, std::vector<Rank>> others;
+  std::map<Site, Entries> sites;
+  std::map<std::tuple<std::string, std::string, std::string>, std::vector<Rank>> without_needs;
   for (const WaitingRank& one : ranks) {
-    if (one.needs.empty()) others[{one.call, one.at, one.ended ? "" : "-"}].push_back(one.rank);
+    if (one.needs.empty())
+      without_needs[{one.call, one.at, one.ended ? "" : "-"}].push_back(one.rank);
     for (const Need& need : one.needs)
-      waiting[{one.call, one.at, need.communicator, need.kind, need.any}].emplace_back(one.rank,
-                                                                                       &need);
+      sites[{one.call, one.at, need.communicator, need.kind, need.any}].emplace_back(one.rank,
+                                                                                     &need);
     if (one.more_needs > 0)
-      others[{one.call, one.at, fmt::format("and {} more", one.more_needs)}].push_back(one.rank);
+      without_needs[{one.call, one.at, fmt::format("and {} more", one.more_needs)}].push_back(
+          one.rank);
   }
   std::vector<Row> rows;
-  for (const auto& [site, entries] : waiting)
+  for (const auto& [site, entries] : sites)
     add_rows_of(entries, {{}, std::get<0>(site), "", "", std::get<2>(site), std::get<1>(site)},
                 rows);
-  for (auto& [key, who] : others)
+  for (auto& [key, who] : without_needs)
     rows.push_back({std::move(who), std::get<0>(key), std::get<2>(key), "", "", std::get<1>(key)});
   std::ranges::stable_sort(rows, {}, [](const Row& row) { return row.ranks.front(); });
   return rows;
