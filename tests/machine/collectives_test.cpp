@@ -18,7 +18,7 @@ namespace {
 using namespace wormcube;
 
 constexpr Rank most_nodes = sanitized ? 8 : 64;
-/// Up to this many nodes every call runs on threads and on fibers; on more, elements that tell run on
+/// Up to this many nodes every call runs on threads and fibers; on more, tracked elements run on
 /// fibers and bytes on threads, so that each number of elements meets both kinds of nodes. The wide
 /// test, which takes minutes, leaves nothing out.
 constexpr Rank most_on_both = sanitized ? 0 : 8;

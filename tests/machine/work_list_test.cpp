@@ -101,7 +101,7 @@ TEST_CASE("a dozing worker counts as busy and is woken by new work", "[machine]"
   CHECK(busy.end());
 }
 
-// Workers hand tokens on to each other, each token this many times, and rest whenever they have none.
+// Workers pass tokens to each other, each token this many times, and rest while they have none.
 // Whoever finds that nobody is busy must find that all tokens have made all their hops.
 TEST_CASE("nobody is busy exactly when all work is done", "[machine][stress]") {
   constexpr int count = 3, tokens = 4;
