@@ -1,4 +1,4 @@
-// The applications, verified, beside what one core does without a network.
+// The applications, verified, next to the same work on one core without a network.
 // SPDX-License-Identifier: Apache-2.0
 #include "wormcube/apps/fft/run.hpp"
 #include "wormcube/apps/transpose/run.hpp"

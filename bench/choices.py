@@ -1,5 +1,7 @@
 #!/usr/bin/env python3
-"""How often each way to choose (formula, replay, both with a profile measured here, work) takes the real winner on this computer.
+"""Measures how often each cost (formula, replay, work) picks the fastest algorithm here.
+
+Formula and replay also run with a profile measured on this computer.
 
     bench/choices.py [--program build/release/wormcube] [--operations alltoall,allgather,..] [--on torus:4x4,..] [--bytes 64,4K,64K]
 

@@ -1,4 +1,4 @@
-// The memory-copy limit: what an exchange would take if it were nothing but its copies.
+// The memory-copy limit: the time of an exchange that consists only of its copies.
 // SPDX-License-Identifier: Apache-2.0
 #include "wormcube/bench/bench.hpp"
 

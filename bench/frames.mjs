@@ -1,4 +1,4 @@
-// How long pages of `wormcube draw` take to open, and how many frames a second they play.
+// How long pages of `wormcube draw` take to open, and their frame rate.
 //
 //   node bench/frames.mjs CHROMIUM FILE.html[#FRAGMENT]..
 //

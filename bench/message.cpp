@@ -1,4 +1,4 @@
-// One message, one way: short and long, near and far, to a node that runs and to a parked one.
+// One message: short and long, near and far, to a running node and to a parked one.
 // SPDX-License-Identifier: Apache-2.0
 #include "wormcube/runtime/machine/machine.hpp"
 
@@ -129,7 +129,7 @@ BENCHMARK(message_pairs_threads)
     ->ArgsProduct({{64}, {1, 2, 8}, {0}})
     ->MeasureProcessCPUTime();
 
-// A run in which no node does anything, on a hypercube of so many dimensions.
+// A run in which no node does anything, on a hypercube of this many dimensions.
 void empty_run(benchmark::State& state) {
   Machine machine(Topology::parse("hypercube:" + std::to_string(state.range(0))),
                   {.executor = ExecutorKind::fibers});

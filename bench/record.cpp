@@ -1,4 +1,4 @@
-// Dry runs, checks and proofs: how large a network can be looked at.
+// Dry runs, checks and proofs: how large a network they can handle.
 // SPDX-License-Identifier: Apache-2.0
 #include "wormcube/collectives/core/registry.hpp"
 #include "wormcube/collectives/harness/contract.hpp"

@@ -1,4 +1,4 @@
-// What the trace of a real run costs: processor time for each of its slices.
+// The cost of tracing a real run: processor time for each slice.
 // SPDX-License-Identifier: Apache-2.0
 #include "wormcube/apps/common/run_trace.hpp"
 #include "wormcube/collectives/core/registry.hpp"

@@ -1,4 +1,4 @@
-// Objects that are counted while they live.
+// Objects that count how many of them are alive.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 

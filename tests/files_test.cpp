@@ -1,4 +1,4 @@
-// The size of source files: a file is short enough to be read at once, a line to be seen at once.
+// The size of source files: a file is short enough to read at once, a line to see at once.
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 #include <filesystem>

@@ -1,4 +1,4 @@
-// How much memory the tests' process has.
+// The memory of the test process.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 

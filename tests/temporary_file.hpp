@@ -1,4 +1,4 @@
-// Files of a test, that go away with it.
+// Files of a test, deleted with it.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 

@@ -1,4 +1,5 @@
-// A node program in every world: the dry run, the proof, and the machine on threads and on fibers.
+// A node program in every execution mode: the dry run, the proof, and the machine on
+// threads and on fibers.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 

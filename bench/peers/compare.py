@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""Collectives and messages of wormcube's nodes beside those of MPI libraries on as many ranks: one table, one JSON.
+"""Compares collectives and messages of wormcube's nodes with those of MPI libraries on as many
+ranks: one table, one JSON file.
 
 usage: bench/peers/compare.py [--quick] [--json FILE] [--operations A,B,..] [--bytes 8,64,..] [--ranks 16,64,256] [--peers A,B,..]
 
@@ -103,7 +104,7 @@ def sides(ranks):
 
 
 def network(kind, ranks):
-    """A network of so many nodes as wormcube names it, or None."""
+    """A network of this many nodes as wormcube names it, or None."""
     if kind == "torus":
         return "torus:{}x{}".format(*sides(ranks))
     if kind == "hypercube":
@@ -146,7 +147,7 @@ def rows_of(text, operation, ranks, more):
     for line in text.splitlines():
         name, size, median, back, least, calls, wrong = line.split()
         if name != operation:
-            raise Failed(f"told of {name} when asked for {operation}")
+            raise Failed(f"reported {name} instead of {operation}")
         rows.append({"operation": operation, "ranks": ranks, "bytes": int(size), "between_barriers_us": float(median),
                      "back_to_back_us": float(back), "between_barriers_least_us": float(least), "calls": int(calls), "wrong": int(wrong), **more})
     return rows

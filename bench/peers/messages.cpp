@@ -1,4 +1,4 @@
-// Messages between nodes, measured as peer.c measures those of an MPI library; and two cores that copy.
+// Messages between nodes, measured like those of an MPI library in peer.c; and copies by two cores.
 //   wormcube_messages SECONDS OPERATION threads|fibers torus:8x8 BYTES..
 //   wormcube_messages SECONDS copying receivers|senders|shift|pairs torus:8x8 BYTES..
 // A line for each size, as peer.c's: operation, bytes, us of a call between barriers (median), us of a call back to back, least
@@ -173,7 +173,7 @@ void measure(const std::string& operation, Exchange exchange, Machine& machine, 
 }
 
 /// Which block is copied after which: a copier's nodes, half of all, each receive from all, or each send to all; or in each
-/// step all of them send, to the node so many further on (`shift`), or whose number differs so (`pairs`).
+/// step all of them send, to the node that many further on (`shift`), or whose number differs so (`pairs`).
 struct Copy {
   std::size_t sender, receiver;
 };
@@ -198,7 +198,7 @@ std::vector<Copy> order_of_copies(const std::string& order, std::size_t count, s
   return copies;
 }
 
-/// Two threads copy what an all-to-all exchange of so many nodes moves, in that order, and do nothing else.
+/// Two threads copy what an all-to-all exchange of this many nodes moves, in that order, and do nothing else.
 void measure_copying(const std::string& order, Rank nodes, Bytes bytes, double seconds) {
   constexpr std::size_t copiers = 2;
   const auto count = static_cast<std::size_t>(nodes);

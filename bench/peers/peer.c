@@ -1,4 +1,4 @@
-/* A peer: the operations of compare.py on an MPI library, measured as wormcube measures its own.
+/* The operations of compare.py on an MPI library, measured like wormcube's own.
  *   mpicc -O2 peer.c -o peer && mpirun -n 64 ./peer SECONDS OPERATION BYTES..
  * A line for each size: operation, bytes, us of a call between barriers (median), us of a call back to back, least us between
  * barriers, calls of each kind, wrong elements. A block is of doubles; without a byte there is none.
@@ -170,7 +170,7 @@ static int compare(const void* a, const void* b) {
   return (x > y) - (x < y);
 }
 
-/* From the first rank's begin to the last rank's end, of each of so many. On the first rank. */
+/* From the first rank's begin to the last rank's end, of each repetition. On the first rank. */
 static void spans(const double* begins, const double* ends, double* times, int count) {
   double firsts[most_calls], lasts[most_calls];
   MPI_Reduce(begins, firsts, count, MPI_DOUBLE, MPI_MIN, 0, MPI_COMM_WORLD);

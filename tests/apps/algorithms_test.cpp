@@ -32,7 +32,7 @@ TEST_CASE("algorithms are named for one operation, or for each that has the name
   CHECK(Algorithms("shift", operations_used).named().size() == 2);
 }
 
-TEST_CASE("what is not named is the cheapest, of uneven blocks by its namesake", "[apps]") {
+TEST_CASE("without a name the cheapest runs, for uneven blocks through its namesake", "[apps]") {
   const auto topology = Topology::parse("hypercube:4");
   CHECK(chosen("auto", operations::broadcast, "hypercube:4") ==
         cheapest(operations::broadcast, topology, CostModel{}, 64, Ports::one).text());
@@ -51,7 +51,7 @@ TEST_CASE("what is not named is the cheapest, of uneven blocks by its namesake",
   }
 }
 
-TEST_CASE("a chooser goes before the formulas, of uneven blocks by the namesake of what it takes",
+TEST_CASE("a chooser overrides the formulas, for uneven blocks through the namesake of its pick",
           "[apps]") {
   const auto topology = Topology::parse("hypercube:4");
   const AutoChooser takes_shift = [](Operation operation, const Topology&, const CostModel&, Bytes,

@@ -1,4 +1,4 @@
-// Figure 8 of Wang and Tseng: what is counted, what is a formula, and the plot.
+// Figure 8 of Wang and Tseng: counted values, formulas, and the plot.
 // SPDX-License-Identifier: Apache-2.0
 #include "wormcube/apps/reproduce/wang_tseng.hpp"
 

@@ -37,7 +37,8 @@ TEST_CASE("a fit finds the constants of exact times", "[apps][tune]") {
   CHECK(fit->fitted_us(samples[3]) == Approx(samples[3].us));
 }
 
-TEST_CASE("no constant is below 0, and what no sample has is not told", "[apps][tune]") {
+TEST_CASE("no constant is below 0, and constants without samples are not reported",
+          "[apps][tune]") {
   // Longer messages that take less: the best constant would be negative.
   const std::vector<CostSample> samples{{1, 100, 0, 0, 10}, {1, 1000, 0, 0, 5}, {2, 500, 0, 0, 15}};
   const auto fit = fit_costs(samples);

@@ -1,4 +1,4 @@
-// A column of a CSV file: found by name or number; every other thing refused with its line.
+// A column of a CSV file, found by name or number; anything else is refused with its line.
 // SPDX-License-Identifier: Apache-2.0
 #include "wormcube/apps/io/csv.hpp"
 
@@ -99,7 +99,7 @@ TEST_CASE("a CSV column that is not there is refused with those that are", "[app
   CHECK_THROWS_WITH(open_csv_column("/tmp", ""), Contains("cannot be opened: Is a directory"));
 }
 
-TEST_CASE("what is not text is refused by name, with the way out", "[apps][csv]") {
+TEST_CASE("files that are not text are refused by name, with advice", "[apps][csv]") {
   CHECK_THAT(refusal_of(std::string("PK\x03\x04\x00\x01", 6)),
              Contains(".npz") && Contains("unpack"));
   CHECK_THAT(refusal_of("\xff\xfe\n"), Contains("UTF-16") && Contains("UTF-8"));
@@ -111,7 +111,7 @@ TEST_CASE("what is not text is refused by name, with the way out", "[apps][csv]"
   CHECK_THROWS_WITH(open_csv_column("/dev/zero", ""), Contains("byte 1 is 0x00"));
 }
 
-TEST_CASE("messages about CSV files say what was taken for the separator", "[apps][csv]") {
+TEST_CASE("messages about CSV files name the detected separator", "[apps][csv]") {
   CHECK_THAT(refusal_of("t v\n0 0.3455\n"),
              Contains("'0 0.3455'") && Contains("no comma") && Contains("one column"));
   CHECK_THAT(refusal_of("a;b\n1;2,5\n", "b"), Contains("semicolons"));
@@ -180,7 +180,7 @@ TEST_CASE("a CSV file is read by parts, from any row to any row", "[apps][csv]")
   CHECK(block == Values{8192.5, 0, 8193.5, 0});
 }
 
-TEST_CASE("a CSV file that has become shorter is told", "[apps][csv]") {
+TEST_CASE("a CSV file that has become shorter is reported", "[apps][csv]") {
   const test::TemporaryFile file(".csv", "1\n2\n3\n");
   const Source source = open_csv_column(file.path(), "").values;
   std::filesystem::resize_file(file.path(), 4);

@@ -1,4 +1,4 @@
-// Collectives that damage what they deliver: what a check must find.
+// Collectives that damage the delivered data, which a check must detect.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 

@@ -1,4 +1,4 @@
-// Files that are whole at every moment, and pipes that are read once.
+// Files that are complete at every moment, and pipes that are read once.
 // SPDX-License-Identifier: Apache-2.0
 #include "wormcube/apps/io/new_file.hpp"
 

@@ -1,4 +1,4 @@
-// NumPy files: what is written is read again, what NumPy writes is read, damage is refused.
+// NumPy files: our files and NumPy's are read correctly, and damaged ones are refused.
 // SPDX-License-Identifier: Apache-2.0
 #include "wormcube/apps/io/npy.hpp"
 

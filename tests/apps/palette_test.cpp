@@ -1,4 +1,4 @@
-// Colours that must be told apart, by eyes that lack a kind of cone too; and words that must be read.
+// Colours stay distinguishable, also for colour-blind eyes, and text stays readable.
 // SPDX-License-Identifier: Apache-2.0
 #include "wormcube/apps/draw/marks.hpp"
 #include "wormcube/tests/cli/program.hpp"
@@ -121,7 +121,7 @@ std::vector<std::string> numbered(const std::string& name, int count) {
 
 }  // namespace
 
-TEST_CASE("colours of one kind are told apart, in both themes and by all eyes", "[draw]") {
+TEST_CASE("colours of one kind are distinguishable, in both themes and by all eyes", "[draw]") {
   const std::vector<Theme> all = themes();
   REQUIRE(all.size() == 3);
   CHECK(all[1] == all[2]);

@@ -1,4 +1,4 @@
-// Layouts, packed numbers, stills: what the pages and pictures are made of. (The pages themselves: tests/browser.)
+// Layouts, packed numbers, stills: the parts of pages and pictures. (Pages: tests/browser.)
 // SPDX-License-Identifier: Apache-2.0
 #include "wormcube/apps/draw/layout.hpp"
 #include "wormcube/apps/draw/marks.hpp"

@@ -1,4 +1,4 @@
-// Traces of real runs: the laws of the format, what they tell, little memory; and of replays.
+// Traces of real runs and replays: the laws of the format, their content, bounded memory.
 // SPDX-License-Identifier: Apache-2.0
 #include "wormcube/apps/common/run_trace.hpp"
 
@@ -61,7 +61,7 @@ TEST_CASE("a real run's trace keeps the laws, has every message and an arrow for
   CHECK(seen.rows.at({1, 8}).front().event["name"] == "a \"phase\"");
 }
 
-TEST_CASE("a trace is cut to nodes and steps, and tells what is left out", "[machine][trace]") {
+TEST_CASE("a trace is cut to nodes and steps, and reports what is left out", "[machine][trace]") {
   const json all = traced_shift(Topology::parse("ring:4"), 8, {}, 1000, ExecutorKind::fibers);
   const json cut =
       traced_shift(Topology::parse("ring:4"), 8, {.nodes = {0, 1}, .first_step = 1, .last_step = 1},
@@ -115,7 +115,7 @@ TEST_CASE("an arrow joins the ends of one message where earlier steps are cut",
   CHECK(end["ts"] == std::max(sent["ts"].get<double>(), received["ts"].get<double>()));
 }
 
-TEST_CASE("the laws of traces are told apart from what breaks them", "[trace]") {
+TEST_CASE("each broken law of traces is detected", "[trace]") {
   const json good = traced_shift(Topology::parse("ring:3"), 8, {}, 1000, ExecutorKind::fibers);
   REQUIRE(trace_seen(good).broken == "");
   const auto broken = [&](auto change) {
@@ -258,7 +258,7 @@ TEST_CASE("a replay's trace has phases, and steps from their post to their end",
   CHECK(seen.of_category.at("wait") > 0);
 }
 
-TEST_CASE("run has a trace of one call more; what has none says so", "[cli][trace]") {
+TEST_CASE("run traces one more call; commands without a trace say so", "[cli][trace]") {
   const wormcube::test::TemporaryFile file(".json");
   const std::string call = "run alltoall --on ring:4 --algorithm ring --iterations 2 --bytes 16 ";
   const Output output = run_wormcube(call + "--trace " + file.path() + " --trace-nodes 0..1");

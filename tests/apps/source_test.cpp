@@ -1,4 +1,4 @@
-// Arrays that are read by parts: any part of any kind of source is that part of the whole.
+// Arrays read in parts: any part of any kind of source equals that part of the whole.
 // SPDX-License-Identifier: Apache-2.0
 #include "wormcube/apps/io/source.hpp"
 
@@ -86,7 +86,7 @@ TEST_CASE("any part of a file in any order of elements and bytes is that of the 
   }
 }
 
-TEST_CASE("a file that became shorter is told", "[apps][io]") {
+TEST_CASE("a file that became shorter is reported", "[apps][io]") {
   const test::TemporaryFile file(".npy");
   write_npy(file.path(), {ElementType::int8, {5}, std::vector<std::byte>(5)});
   const Source source = open_npy(file.path());

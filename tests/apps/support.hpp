@@ -1,4 +1,4 @@
-// What the tests of the applications share: executors without a network, the textbook's sum.
+// Shared by the tests of the applications: executors without a network, the textbook's sum.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 

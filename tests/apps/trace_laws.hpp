@@ -1,4 +1,4 @@
-// The laws of a trace file: what its readers take for granted.
+// The laws of a trace file that its readers rely on.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 

@@ -1,4 +1,5 @@
-// A plugin whose words are markup: the pages must show them as text. With HOSTILE_NAME its name is, too, and it is refused.
+// A plugin whose texts contain markup: the pages must show it as text. With
+// HOSTILE_NAME its name does too, and is refused.
 // SPDX-License-Identifier: Apache-2.0
 #include <wormcube/wormcube.hpp>
 

@@ -1,4 +1,4 @@
-// The pages in a real browser: what they show is what the program says elsewhere.
+// The pages in a real browser show the figures that the program prints elsewhere.
 //
 //   node pages.mjs PROGRAM BROWSER [--plugins FOLDER] [CASE..]
 //

@@ -151,7 +151,7 @@ TEST_CASE("mistakes with the applications end with exit code 2 and one line", "[
   }
 }
 
-TEST_CASE("help shows what --algorithm takes, options included", "[cli]") {
+TEST_CASE("help shows the values of --algorithm, options included", "[cli]") {
   CHECK_THAT(run_wormcube("sort --help").out,
              Contains("--algorithm [OPERATION=]NAME[:OPTION=VALUE..],..|auto"));
   CHECK_THAT(run_wormcube("run --help").out,

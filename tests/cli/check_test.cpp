@@ -1,4 +1,4 @@
-// wormcube check and wormcube list, as a user sees them.
+// The output of wormcube check and wormcube list.
 // SPDX-License-Identifier: Apache-2.0
 #include "wormcube/collectives/core/operations.hpp"
 #include "wormcube/tests/cli/program.hpp"
@@ -157,7 +157,7 @@ TEST_CASE("what was not proved is null, with the reason") {
   CHECK(result["startups"] == 4);
 }
 
-TEST_CASE("check with one virtual channel per ring link tells of the cycle") {
+TEST_CASE("check with one virtual channel per ring link reports the cycle") {
   const auto output =
       run_wormcube("check alltoall --on ring:5 --algorithm shift --virtual-channels 1 --json -");
   CHECK(output.json()["deadlock_free"] == false);

@@ -1,4 +1,4 @@
-// `wormcube draw`, `plot` and their like in other commands: what they write, and what they refuse.
+// `wormcube draw`, `plot` and related options: the files that they write, and their errors.
 // SPDX-License-Identifier: Apache-2.0
 #include "wormcube/tests/cli/program.hpp"
 

@@ -1,4 +1,4 @@
-// Algorithms that misbehave, in the program: each is a row, and the others follow.
+// Algorithms that misbehave in the program: each gets a row, and the others still run.
 // SPDX-License-Identifier: Apache-2.0
 #include "wormcube/apps/cli/program.hpp"
 #include "wormcube/collectives/core/registry.hpp"
@@ -144,7 +144,7 @@ TEST_CASE("a fault in a node program says where, and rows that are finished are 
   CHECK(rows[1]["passed"] == false);
 }
 
-TEST_CASE("exit() in a node program is told, and is no success") {
+TEST_CASE("exit() in a node program is reported as a failure") {
   if (sanitized) return;
   const TemporaryFile json(".json");
   const Output output =
@@ -170,7 +170,7 @@ TEST_CASE("a program without an end comes to the time limit in its dry run") {
   CHECK(rows[1]["passed"] == true);
 }
 
-TEST_CASE("a formula that throws is told, and the others are listed") {
+TEST_CASE("a formula that throws is reported, and the others are listed") {
   const Output output = with_evil(Evil::loops, {"list", "allgather", "--on", "ring:4"});
   CHECK_THAT(output.err, Contains("allgather evil on ring:4: its formula threw: no formula"));
   CHECK(output.exit == 1);

@@ -26,7 +26,7 @@ std::optional<Launch> launch_with(const std::map<std::string, std::string>& envi
 
 }  // namespace
 
-TEST_CASE("each launcher is known by what it tells those it starts") {
+TEST_CASE("each launcher is recognised by the environment that it sets") {
   const auto open_mpi = launch_with({{"OMPI_COMM_WORLD_SIZE", "4"}, {"OMPI_COMM_WORLD_RANK", "3"}});
   REQUIRE(open_mpi);
   CHECK(open_mpi->processes == 4);
@@ -62,7 +62,7 @@ TEST_CASE("a process alone is no launch of several") {
   CHECK_FALSE(launch_with({{"PMI_SIZE", ""}}));
 }
 
-TEST_CASE("what is said names who started it, the library, and the way out") {
+TEST_CASE("the error names the launcher, the library, and what to do") {
   const Launch by_mpich{"MPICH's mpirun", "PMI_SIZE", 4, 0};
   CHECK_THAT(wrongly_started(by_mpich, true, "Open MPI v4.1.4"),
              Contains("one of 4 processes by MPICH's mpirun (PMI_SIZE)") &&

@@ -1,4 +1,4 @@
-// wormcube run --links: what every channel carried, against the recorded schedule.
+// wormcube run --links: the traffic of every channel, compared with the recorded schedule.
 // SPDX-License-Identifier: Apache-2.0
 #include "wormcube/tests/cli/program.hpp"
 

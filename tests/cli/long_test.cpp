@@ -15,7 +15,7 @@ using wormcube::test::TemporaryFile;
 
 namespace {
 
-/// A graph file: a path of so many nodes.
+/// A graph file: a path of this many nodes.
 void write_path(const std::string& file, int nodes) {
   std::ofstream out(file);
   for (int i = 1; i < nodes; ++i) out << i - 1 << " " << i << "\n";

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Compares what `wormcube` expects to need with the memory that it then has: within a factor of 1.3.
+"""Compares the memory that `wormcube` estimates with its actual use: within a factor of 1.3.
 
 usage: memory_estimates.py PROGRAM [WORD..]     only the commands that contain a WORD
 

@@ -80,8 +80,7 @@ TEST_CASE("check and run choose by replay, and take a machine's constants", "[cl
              Contains("not a whole number of picoseconds"));
 }
 
-TEST_CASE("an application tells what it takes on a modelled machine, part by part",
-          "[cli][replay]") {
+TEST_CASE("an application reports its time on a modelled machine, part by part", "[cli][replay]") {
   const std::string call = "transpose --on mesh:2x3 --shape 60x50 --machine paragon ";
   const auto left_out = run_wormcube(call + "--json -").json()["modelled"];
   CHECK(left_out["computing"] == "left out");
@@ -172,7 +171,7 @@ TEST_CASE("best by replay, or by times measured, has those that are least by the
   in_order("formula", "model_time_us");
 }
 
-TEST_CASE("work is what all nodes do, and auto by work takes the least", "[cli]") {
+TEST_CASE("work counts all nodes, and auto by work picks the least", "[cli]") {
   // Two messages a node to its neighbours on the line, 100 bytes each; then the same by hand.
   const auto rows =
       run_wormcube("list alltoall --on ring:3 --cost work --bytes 100 --json -").json();

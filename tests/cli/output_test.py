@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""What all commands print: JSON against docs/schemas, tables that fit a line, one line of progress on a terminal.
+"""The output of all commands: JSON against docs/schemas, tables that fit the line, one line
+of progress on a terminal.
 
 usage: output_test.py PROGRAM [Schemas|Tables|Terminal]..
 """

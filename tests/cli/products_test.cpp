@@ -1,4 +1,4 @@
-// wormcube check and run on products, as a user sees them: bounds, refusals.
+// wormcube check and run on products: bounds and errors.
 // SPDX-License-Identifier: Apache-2.0
 #include "wormcube/tests/cli/program.hpp"
 

@@ -1,4 +1,4 @@
-// Running the built program.
+// Runs the built program.
 // SPDX-License-Identifier: Apache-2.0
 #include "wormcube/tests/cli/program.hpp"
 

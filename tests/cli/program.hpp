@@ -1,4 +1,4 @@
-// Runs the built `wormcube` program and keeps what it says.
+// Runs the built `wormcube` program and captures its output.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 

@@ -1,4 +1,4 @@
-// The line of progress, by a clock that the test sets.
+// The progress line, with a clock that the test sets.
 // SPDX-License-Identifier: Apache-2.0
 #include "wormcube/apps/cli/output/progress.hpp"
 
@@ -22,7 +22,7 @@ TEST_CASE("nothing is shown in the first second", "[cli][progress]") {
   CHECK(line.update(start + 1000ms) == std::string(clear) + "fft: dry run, 1 s");
 }
 
-TEST_CASE("however often it is told something, the line changes five times a second",
+TEST_CASE("however often progress is reported, the line changes five times a second",
           "[cli][progress]") {
   ProgressLine line("run", start, {}, 80);
   int texts = 0;
@@ -33,7 +33,7 @@ TEST_CASE("however often it is told something, the line changes five times a sec
   CHECK(texts == 50);
 }
 
-TEST_CASE("the line says what is done, how much of it, and for how long", "[cli][progress]") {
+TEST_CASE("the line shows the task, its progress, and the time so far", "[cli][progress]") {
   ProgressLine line("check", start, {}, 80);
   line.doing("shift on ring:4");
   line.count(3, 12);

@@ -1,4 +1,4 @@
-// wormcube reproduce, as a user sees it.
+// The output of wormcube reproduce.
 // SPDX-License-Identifier: Apache-2.0
 #include "wormcube/tests/cli/program.hpp"
 

@@ -1,4 +1,4 @@
-// wormcube run, fft, transpose and deadlock, as a user sees them.
+// The output of wormcube run, fft, transpose and deadlock.
 // SPDX-License-Identifier: Apache-2.0
 #include "wormcube/apps/io/npy.hpp"
 #include "wormcube/tests/cli/program.hpp"

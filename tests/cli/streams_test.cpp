@@ -1,4 +1,4 @@
-// Standard streams that are closed, full, or read no more.
+// Standard streams that are closed, full, or no longer read.
 // SPDX-License-Identifier: Apache-2.0
 #include "wormcube/tests/cli/program.hpp"
 

@@ -49,7 +49,7 @@ TEST_CASE("no output is an input or another output, by whatever name") {
   CHECK(read_text(data.path()) == "sorted\n1\n2\n3\n");
 }
 
-TEST_CASE("a file that cannot be written is told, with the results on standard output") {
+TEST_CASE("a file that cannot be written is reported, with the results on standard output") {
   const Output output = run_wormcube("sort --on ring:2 --count 10 --output /dev/full");
   CHECK(output.exit == 2);
   CHECK_THAT(output.err, Contains("cannot write '/dev/full': No space left on device"));
@@ -70,7 +70,7 @@ TEST_CASE("numbers beyond 64 bits are refused, not clamped") {
   }
 }
 
-TEST_CASE("empty values and items are refused, and mistakes have their way out") {
+TEST_CASE("empty values and items are refused, and errors say what to do") {
   const auto told = [](const std::string& arguments, const std::string& text) {
     const Output output = run_wormcube(arguments);
     CAPTURE(arguments);
@@ -95,14 +95,14 @@ TEST_CASE("empty values and items are refused, and mistakes have their way out")
   CHECK(run_wormcube("topology " + long_word).err.size() < 2000);
 }
 
-TEST_CASE("an option of an algorithm that is told apart is told apart in tables") {
+TEST_CASE("algorithms that differ in an option have different names in tables") {
   const Output output = run_wormcube(
       "check alltoall --on torus:16x16 --algorithm "
       "kim-recursive:divisions=1,kim-recursive:divisions=2 --quiet");
   CHECK_THAT(output.out, Contains("divisions=1") && Contains("divisions=2"));
 }
 
-TEST_CASE("list marks what auto takes, and --wide has the parts of a time") {
+TEST_CASE("list marks auto's pick, and --wide has the parts of a time") {
   const Output table = run_wormcube("list alltoall --on torus:8x8 --bytes 4K");
   const auto rows = run_wormcube("list alltoall --on torus:8x8 --bytes 4K --json -").json();
   int chosen = 0;

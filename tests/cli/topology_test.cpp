@@ -34,7 +34,7 @@ class AddressSpace {
 
 }  // namespace
 
-TEST_CASE("topology tells status and bounds as exact fractions and as numbers") {
+TEST_CASE("topology prints status and bounds as exact fractions and as numbers") {
   const auto torus = run_wormcube("topology 'torus:6x6' --node 3 --json -").json();
   CHECK(torus["average_status"] == "108");
   CHECK(torus["average_status_value"] == 108.0);

@@ -99,7 +99,7 @@ TEST_CASE("a usage error ends with exit code 2 and one line that names the mista
   CHECK_THAT(output.err, Catch::Contains(told));
 }
 
-TEST_CASE("a hint is near to what was typed") {
+TEST_CASE("a hint is close to the typed word") {
   const auto told = [](const std::string& arguments) { return run_wormcube(arguments).err; };
   CHECK_THAT(told("run alltoall --on ring:4 --bites 4"), Contains("did you mean '--bytes'?"));
   CHECK_THAT(told("run alltoall --on ring:4 --iteration 4"), Contains("'--iterations'?"));
@@ -119,7 +119,7 @@ TEST_CASE("help explains every command, with examples, on standard output") {
   CHECK_THAT(output.out, Catch::Contains("Examples:") && Catch::Contains("wormcube " + command));
 }
 
-TEST_CASE("the option --version tells what the program is made of, and what that means") {
+TEST_CASE("the option --version lists the program's libraries and their licences") {
   const std::string text = run_wormcube("--version").out;
   CHECK(text.starts_with("wormcube 0."));
   for (const char* line : {"\n  commit     ", "\n  build      ", "\n  compiler   ",
@@ -131,7 +131,7 @@ TEST_CASE("the option --version tells what the program is made of, and what that
   for (std::string line; std::getline(lines, line);) CHECK(line.size() <= 80);
 }
 
-TEST_CASE("topology tells nodes, links and deadlock freedom") {
+TEST_CASE("topology prints nodes, links and deadlock freedom") {
   const auto torus = run_wormcube("topology torus:8x8 --json -").json();
   CHECK(torus["nodes"] == 64);
   CHECK(torus["links"] == 256);

@@ -1,5 +1,5 @@
-// What users met in the first version: results lost, silence, limits, words. By command, as they
-// typed.
+// Problems that users of the first version reported: lost results, missing messages, limits, texts.
+// By command.
 // SPDX-License-Identifier: Apache-2.0
 #include "wormcube/tests/cli/program.hpp"
 #include "wormcube/tests/sanitized.hpp"
@@ -30,7 +30,7 @@ void is_refused(const char* arguments, const char* told) {
   CHECK_THAT(output.err, Contains(told));
 }
 
-/// The programs that this one starts have so many MiB of addresses, while it lives.
+/// The programs that this one starts have this many MiB of addresses, while it lives.
 class Addresses {
  public:
   explicit Addresses(rlim_t mebibytes) {
@@ -133,7 +133,7 @@ TEST_CASE("what moves no data has no bandwidth") {
   CHECK(moved["busbw_gb_per_s"].is_number());
 }
 
-TEST_CASE("nodes in processes need an MPI and an mpirun: told, not started") {
+TEST_CASE("nodes in processes need an MPI and an mpirun, and the error says so") {
   for (const char* command : {"run alltoall", "fft", "transpose --shape 8x8", "matvec --shape 8x8",
                               "sort --count 100", "lookup --entries 10 --lookups 10"}) {
     const auto output = run_wormcube(std::string(command) + " --on ring:4 --executor mpi");
@@ -178,7 +178,7 @@ TEST_CASE("what is not proved has not passed, and has not failed") {
   CHECK(row["rows"][0]["passed_reason"] == row["rows"][0]["delivered_reason"]);
 }
 
-TEST_CASE("a failure is told once, and links that may be shared are none") {
+TEST_CASE("a failure is reported once, and links that may be shared are not failures") {
   const auto output =
       run_wormcube("check alltoall --on ring:8 --virtual-channels 1 --algorithm bruck");
   CHECK(output.exit == 1);
@@ -225,7 +225,7 @@ TEST_CASE("list compares sizes, counts shared links, and says what auto takes an
   CHECK(sizes == std::vector<int>{64, 1024, 2048});
 }
 
-TEST_CASE("every setting that changes a result is told") {
+TEST_CASE("every setting that changes a result is reported") {
   const auto says = [](const std::string& arguments, const std::string& told) {
     INFO(arguments);
     CHECK_THAT(run_wormcube(arguments).out, Contains(told));
@@ -243,7 +243,7 @@ TEST_CASE("every setting that changes a result is told") {
   CHECK_THAT(run_wormcube("deadlock").out, Contains("# topology         ring:4"));
 }
 
-TEST_CASE("without its notes a command still tells its results, and what they are") {
+TEST_CASE("without its notes a command still prints and labels its results") {
   const auto topology = run_wormcube("topology ring:4 --quiet");
   CHECK_THAT(topology.out, Contains("# nodes            4\n") && Contains("# dimension  shape"));
   const auto show = run_wormcube("show broadcast --on mesh:4x4 --quiet");
@@ -253,7 +253,7 @@ TEST_CASE("without its notes a command still tells its results, and what they ar
   CHECK_THAT(run_wormcube("list alltoall --on ring:4 --quiet").out, Contains("# operation"));
 }
 
-TEST_CASE("topology takes its network as other commands do, and says what it did not search") {
+TEST_CASE("topology parses its network like other commands and reports what it did not search") {
   const auto petersen = run_wormcube("topology --on petersen");
   CHECK(petersen.exit == 0);
   CHECK_THAT(petersen.out, Contains("not searched: of a graph") && Contains("5 steps: 5 | 5"));
@@ -271,7 +271,7 @@ TEST_CASE("a claim about other networks is not made beside a result") {
              Contains("free of contention on hypercubes"));
 }
 
-TEST_CASE("memory that is not there after all is told in a sentence, with exit code 2") {
+TEST_CASE("memory that is unavailable after all is reported in a sentence, with exit code 2") {
   if (sanitized) return;
   for (const char* arguments :
        {"run alltoall --on ring:8 --algorithm shift --bytes 16M --iterations 1",
@@ -396,7 +396,7 @@ TEST_CASE("a constant series has no period, and JSON says why") {
   CHECK(result["peak_reason"].is_string());
 }
 
-TEST_CASE("what has no period is told so, and errors below rounding are not printed") {
+TEST_CASE("a signal without a period is reported, and errors below rounding are not printed") {
   const auto impulse = run_wormcube("fft --generate impulse --shape 1000 --on ring:4");
   CHECK(impulse.exit == 0);
   CHECK_THAT(impulse.out, Contains("no period: ") && !Contains("strongest"));

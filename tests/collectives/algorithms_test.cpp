@@ -1,5 +1,5 @@
-// The laws that every registered algorithm keeps on every network that it admits, with every
-// combination of its options. A new algorithm, of whatever operation, is covered by being there.
+// The laws that every registered algorithm obeys on every network that it admits, with every
+// combination of its options. Each new algorithm is covered automatically.
 // SPDX-License-Identifier: Apache-2.0
 #include "wormcube/collectives/harness/check.hpp"
 #include "wormcube/collectives/harness/choose.hpp"
@@ -76,7 +76,7 @@ void check_delivery(const cases::Call& call, const Topology& topology,
   const cases::Outcome outcome = cases::outcome(call, topology, change);
   INFO(outcome.first);
   CHECK(outcome.delivered);
-  // Parts that cut an element in two cannot be told.
+  // Parts that cut an element in two cannot be distinguished.
   const bool whole =
       call.contract.block_bytes % cases::telling_bytes(call.collective, topology) == 0;
   if (call.collective.algorithm->exactly_once && whole) CHECK(outcome.repeated == 0);
@@ -106,7 +106,7 @@ constexpr Rank most_in_walk = sanitized ? 8 : 1 << 20;
 void check_runs(Bytes elements, Rank most = most_nodes, cases::Walk walk = cases::Walk::usual) {
   cases::for_each(
       [&](const Collective& collective, const Topology& topology) {
-        // Beyond this with presets alone; the walk over tags has all options everywhere.
+        // Beyond this with defaults alone; the walk over tags has all options everywhere.
         constexpr Rank most_of_options = 12;
         const bool preset = collective.options.text().empty();
         if (walk == cases::Walk::usual && !preset && topology.nodes() > most_of_options) return;

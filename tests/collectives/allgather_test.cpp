@@ -1,4 +1,4 @@
-// All-gather: the textbook's formulas, on its networks and on poorer ones.
+// All-gather: the textbook's formulas, on its networks and on those with fewer links.
 // SPDX-License-Identifier: Apache-2.0
 #include "wormcube/tests/collectives/textbook.hpp"
 #include "wormcube/tests/sanitized.hpp"
@@ -131,7 +131,8 @@ TEST_CASE("no step of an all-gather can be left out", "[collectives][allgather]"
   every_step_matters(allgather, "hypercube-all-port", "hypercube:3");
 }
 
-TEST_CASE("all-gathers refuse what they cannot do, with the way out", "[collectives][allgather]") {
+TEST_CASE("all-gathers refuse unsupported calls and suggest alternatives",
+          "[collectives][allgather]") {
   const auto refused = [](const char* algorithm, const char* network) {
     return refusal(parse_collective(allgather, algorithm), Topology::parse(network)).value_or("");
   };

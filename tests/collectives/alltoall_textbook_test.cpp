@@ -1,4 +1,4 @@
-// Total exchange: the textbook's formulas, on its networks and on poorer ones.
+// Total exchange: the textbook's formulas, on its networks and on those with fewer links.
 // SPDX-License-Identifier: Apache-2.0
 #include "wormcube/tests/collectives/textbook.hpp"
 
@@ -10,7 +10,7 @@ constexpr Operation alltoall = operations::alltoall;
 
 }  // namespace
 
-TEST_CASE("rings: one way, both ways in turn, both ways at once", "[collectives][alltoall]") {
+TEST_CASE("rings: one direction, both in turn, both at once", "[collectives][alltoall]") {
   for (const Rank p : {1, 2, 3, 4, 7, 8, 33, 64}) {  // rows 5.1, 5.2, 5.3, errata E11
     const double d = p;
     for (const char* shape : {"ring", "line"}) {

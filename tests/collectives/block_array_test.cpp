@@ -60,16 +60,16 @@ class Echo final : public Node {
   }
   Span acquire(Bytes bytes, Purpose purpose) override {
     (purpose == Purpose::blocks ? blocks : staging) += bytes;
-    if (std::byte* const lies = told(purpose)) return {lies, bytes};
+    if (std::byte* const lies = preset_memory(purpose)) return {lies, bytes};
     return {new std::byte[bytes], bytes};  // NOLINT: a test's
   }
   void release(Span data, Purpose purpose) noexcept override {
-    if (told(purpose) == nullptr) delete[] data.data();
+    if (preset_memory(purpose) == nullptr) delete[] data.data();
   }
   PlanCache& plans() override { return plans_; }
 
  private:
-  std::byte* told(Purpose purpose) const {
+  std::byte* preset_memory(Purpose purpose) const {
     return purpose == Purpose::blocks ? blocks_lie : staging_lies;
   }
 
@@ -260,7 +260,7 @@ BlockArray twelve_blocks() {
   return array;
 }
 
-/// A call of it with blocks of so many bytes; whether all came back.
+/// A call of it with blocks of this many bytes; whether all came back.
 bool all_come_back(const BlockArray& array, Node& node, Bytes bytes, int seed) {
   std::vector<std::byte> out = counted(12 * bytes), in(12 * bytes, std::byte{99});
   for (std::byte& byte : out) byte ^= std::byte{static_cast<std::uint8_t>(seed)};

@@ -1,4 +1,4 @@
-// Whether all nodes of an all-reduce bracket the operands in one way, so that they round alike.
+// Whether all nodes of an all-reduce combine operands in the same order, so that they round alike.
 // SPDX-License-Identifier: Apache-2.0
 #include "wormcube/collectives/core/operations.hpp"
 #include "wormcube/collectives/core/reduction.hpp"
@@ -104,7 +104,7 @@ TEST_CASE("all nodes bracket an all-reduce alike, but for the forms that say the
   }
 }
 
-TEST_CASE("auto takes a form by which nodes round differently for exact operators alone",
+TEST_CASE("auto picks a form whose nodes round differently for exact operators only",
           "[reductions]") {
   for (const char* const on : {"ring:8", "torus:8x8", "torus:4x8", "torus:4x4x4"}) {
     const Topology topology = Topology::parse(on);

@@ -277,7 +277,7 @@ TEST_CASE("broadcasts deliver messages of any size, parts and packets uneven or 
   }
 }
 
-TEST_CASE("broadcasts refuse what they cannot do, and say what can", "[broadcast]") {
+TEST_CASE("broadcasts refuse unsupported calls and suggest alternatives", "[broadcast]") {
   const auto refuse = [](const ledger::Case& on) {
     return refusal(on.collective(), on.topology()).value_or("");
   };

@@ -1,5 +1,5 @@
-// What the tests of collectives share: the networks, the calls and the options that they walk,
-// proofs, and a node that cheats.
+// Shared by the tests of collectives: the networks, calls and options that they cover, proofs, and
+// a node that cheats.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -30,7 +30,7 @@ constexpr std::uint64_t seed = 20231;
 /// The numbers of nodes at which every family of networks is walked.
 constexpr std::array node_counts{1, 2, 3, 4, 5, 6, 7, 8, 12, 16, 31, 64};
 
-/// p as a product of so many sizes, ascending and as near to each other as p's divisors allow:
+/// p as a product of this many sizes, ascending and as near to each other as p's divisors allow:
 /// "3x4".
 inline std::string shape(Rank p, int dimensions) {
   if (dimensions == 1) return std::to_string(p);
@@ -85,9 +85,9 @@ inline Arguments plain_arguments(const Algorithm& algorithm) {
   return arguments;
 }
 
-/// Walks go over all combinations on networks of at most so many nodes. On larger ones numbers
-/// among the options stay at their presets, and the roots are the first two, one half way and the
-/// last; so they are with options that are not preset. Hidden tests walk over everything.
+/// Walks go over all combinations on networks of at most this many nodes. On larger ones numbers
+/// among the options stay at their defaults, and the roots are the first two, one half way and the
+/// last; so they are with options that are not defaults. Hidden tests walk over everything.
 constexpr Rank most_nodes_of_all = 16;
 enum class Walk : std::uint8_t { usual, everything };
 
@@ -127,7 +127,7 @@ inline std::vector<Arguments> every_argument(const Algorithm& algorithm, Rank no
 }
 
 /// The options of an algorithm in every combination: each choice, and of numbers the least few and
-/// the most. The presets come first.
+/// the most. The defaults come first.
 inline std::vector<Options> every_option(const Algorithm& algorithm, bool numbers = true) {
   std::vector<Options> all{Options(algorithm.options)};
   for (const Option& option : algorithm.options) {
@@ -236,7 +236,7 @@ inline Collective alltoall(std::string_view text) {
   return collective_of(operations::alltoall, text);
 }
 
-/// The smallest block of elements that tell where they come from that the algorithm can cut into
+/// The smallest block of elements that show their origin that the algorithm can cut into
 /// its parts.
 inline Bytes telling_bytes(const Collective& collective, const Topology& topology) {
   const Contract contract = contract_of(collective, topology.nodes(), 0, seed, Pattern::tags);
@@ -259,9 +259,9 @@ struct Call {
   Program dry() const { return collective_program(collective, contract, nullptr); }
 };
 
-/// The calls that are walked with blocks of so many elements, of 0, 1 and an odd number that hardly
+/// The calls to walk with blocks of this many elements, of 0, 1 and an odd number that hardly
 /// any algorithm's parts divide (`v` operations: blocks of 0 to twice as many): first elements that
-/// tell where they come from and in what order they were combined, then single bytes. Empty blocks
+/// show their origin and in what order they were combined, then single bytes. Empty blocks
 /// are the same of both.
 inline std::vector<Call> calls(const Collective& collective, const Topology& topology,
                                Bytes elements) {

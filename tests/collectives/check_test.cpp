@@ -1,4 +1,4 @@
-// Checking a collective: what is counted, compared, judged and proved, to the number and the word.
+// Checking a collective: counts, comparisons, verdicts and proofs, with exact numbers and texts.
 // SPDX-License-Identifier: Apache-2.0
 #include "wormcube/collectives/harness/check.hpp"
 
@@ -45,7 +45,7 @@ CheckResult check_on_ring(const Algorithm& algorithm, const CheckOptions& option
 
 }  // namespace
 
-TEST_CASE("a check counts in blocks, and says what it was of", "[collectives]") {
+TEST_CASE("a check counts in blocks and describes its call", "[collectives]") {
   const CheckResult result = check_on_ring(one_step());
   CHECK(result.failures == std::vector<std::string>{"combined: counted 1, the formula says 0"});
   CHECK(result.topology == "ring:4");
@@ -77,8 +77,7 @@ TEST_CASE("the most blocks that a node holds are those of the largest result, if
   CHECK(peak(operations::barrier, "tree") == 0);
 }
 
-TEST_CASE("each law that is broken and each formula that is wrong is told with its numbers",
-          "[collectives]") {
+TEST_CASE("each broken law and each wrong formula is reported with its numbers", "[collectives]") {
   Algorithm wrong = one_step();
   wrong.contention_free = true;
   wrong.predict = [](const Setting&) {
@@ -203,7 +202,7 @@ TEST_CASE("as many nodes as asked for are proved, and of more is said how many",
   CHECK_FALSE(result.verdict().has_value());
 }
 
-TEST_CASE("what needs an operator that commutes is proved with one", "[collectives]") {
+TEST_CASE("algorithms that need a commutative operator are proved with one", "[collectives]") {
   const Algorithm& reorders = find_algorithm(operations::reduce_scatter, "circulant");
   REQUIRE(reorders.needs_commutative);
   const CheckResult result = check_collective(Collective(reorders), Topology::parse("ring:5"));
@@ -212,7 +211,7 @@ TEST_CASE("what needs an operator that commutes is proved with one", "[collectiv
   CHECK(result.failures == std::vector<std::string>{});
 }
 
-TEST_CASE("what a proof takes", "[collectives]") {
+TEST_CASE("memory of a proof", "[collectives]") {
   const Contract contract = contract_of(Collective(find_algorithm(operations::alltoall, "shift")),
                                         4, 16, 1, Pattern::tags);
   // Beside its memory and plans: offsets of 4 blocks in and 4 out, 16 blocks of two tags each that
@@ -246,7 +245,7 @@ Algorithm broadcast_of(void (*program)(Node&, const Call&)) {
 
 }  // namespace
 
-TEST_CASE("a schedule tells whether nobody hears a broadcast twice", "[collectives]") {
+TEST_CASE("a schedule shows whether no node hears a broadcast twice", "[collectives]") {
   const CheckResult once = check_on_ring(broadcast_of([](Node& node, const Call& call) {
     const Span message = call.output.all();
     one_after_the_other(

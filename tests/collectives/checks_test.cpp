@@ -1,4 +1,4 @@
-// A collective's arguments and blocks: what it cannot do every node refuses before its first step.
+// A collective's arguments and blocks: every node refuses invalid ones before its first step.
 // SPDX-License-Identifier: Apache-2.0
 #include "wormcube/runtime/schedule/schedule.hpp"
 #include "wormcube/tests/collectives/cases.hpp"
@@ -381,7 +381,7 @@ TEST_CASE("a collective refuses blocks of other elements than the operator's, bl
   }
 }
 
-TEST_CASE("an operation of equal blocks refuses uneven ones, and names the one that takes them",
+TEST_CASE("an operation on equal blocks refuses uneven ones and names the v-form",
           "[collectives][checks]") {
   const Topology topology = Topology::parse("ring:4");
   Arguments arguments;

@@ -1,4 +1,4 @@
-// What an algorithm is taken for: which contention is known and how, and what is ranked.
+// How algorithms are ranked: which contention is known, from where, and what is left out.
 // SPDX-License-Identifier: Apache-2.0
 #include "wormcube/collectives/harness/choose.hpp"
 
@@ -29,7 +29,7 @@ Algorithm shift_of_which_is_said() {
 
 }  // namespace
 
-TEST_CASE("a dry run counts what is of up to 2^17 messages, where they can be routed") {
+TEST_CASE("a dry run counts contention of up to 2^17 messages that can be routed") {
   const Topology ring = Topology::parse("ring:4");
   const Collective shift(find_algorithm(operations::alltoall, "shift"));
   const auto seven = [](const Schedule&, Bytes) { return 7.0; };
@@ -56,7 +56,7 @@ TEST_CASE("a dry run that weighs has the uneven sizes that a check has") {
         }) == 1);
 }
 
-TEST_CASE("contention is what the formulas say, or none by claim, or counted, or unknown") {
+TEST_CASE("contention is modelled, claimed to be absent, counted, or unknown") {
   const Topology ring = Topology::parse("ring:4");
   Algorithm shift = shift_of_which_is_said();
   const auto weighed = [&](const Prediction& prediction) {
@@ -124,7 +124,7 @@ TEST_CASE("weights ask each collective once") {
   CHECK(asked == 1);
 }
 
-TEST_CASE("ranked is what needs no more than the ports there are, and no order of its own") {
+TEST_CASE("algorithms that need more ports or an order of their own are not ranked") {
   const auto ranked = [](const char* operation, const char* network, Ports ports) {
     std::vector<const Algorithm*> algorithms;
     for (const Priced& priced :
@@ -148,7 +148,7 @@ TEST_CASE("ranked is what needs no more than the ports there are, and no order o
   CHECK_FALSE(has(ranked("broadcast", "torus:5x5", Ports::all), operations::broadcast, "park"));
 }
 
-TEST_CASE("what takes no time as far as is known, its contention unknown, is ranked last") {
+TEST_CASE("algorithms with unknown contention and no known time are ranked last") {
   // Its dry run is refused. Runs nowhere later: the registry keeps it.
   static bool open = false;
   static const Algorithm unknown{.operation = operations::barrier,

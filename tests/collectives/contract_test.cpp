@@ -1,4 +1,4 @@
-// The oracle itself: what it asks for, and that it notices what is wrong.
+// The oracle: what it demands, and that it detects wrong results.
 // SPDX-License-Identifier: Apache-2.0
 #include "wormcube/collectives/harness/contract.hpp"
 
@@ -280,7 +280,7 @@ void spoilt_shift(Node& node, const Call& call) {
 
 }  // namespace
 
-TEST_CASE("swapped, dropped, doubled and damaged blocks are told apart",
+TEST_CASE("swapped, dropped, doubled and damaged blocks are distinguished",
           "[collectives][contract]") {
   const Operation exchange = operations::alltoall;  // two tags a block
   SECTION("two blocks swapped") {
@@ -477,7 +477,7 @@ void changes_its_input(Node& node, const Call& call) {
 
 }  // namespace
 
-TEST_CASE("wrong programs fail, each in its way", "[collectives][contract]") {
+TEST_CASE("wrong programs fail with the right error", "[collectives][contract]") {
   const Operation exchange = operations::alltoall;
   SECTION("a block sent in another's place") {
     const cases::Outcome found = outcome(exchange, wrong_shift<0>, 6);
@@ -705,7 +705,8 @@ void writes_instead(Node& node, const Call& call) {
 
 }  // namespace
 
-TEST_CASE("what stands in the place of a result is told, if it is one", "[collectives][contract]") {
+TEST_CASE("a wrong block in the place of a result is identified if it is a known one",
+          "[collectives][contract]") {
   const Topology topology({Graph::complete(5)});
   const auto found = [&](Operation operation, const Arguments& arguments, const auto& element) {
     std::memcpy(instead.data(), &element, sizeof(element));

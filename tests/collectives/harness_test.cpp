@@ -1,4 +1,4 @@
-// The harness notices what is wrong: mutants of algorithms, of formulas, of schedules.
+// The harness detects errors: mutants of algorithms, of formulas, of schedules.
 // SPDX-License-Identifier: Apache-2.0
 #include "wormcube/collectives/harness/check.hpp"
 #include "wormcube/collectives/harness/contract.hpp"
@@ -456,8 +456,7 @@ TEST_CASE("times are summed up by their quartiles, whatever their order") {
   CHECK(summary({9, 1, 8, 2, 7, 3, 6, 4, 5}) == std::array{1.0, 3.0, 5.0, 7.0, 9.0});
 }
 
-TEST_CASE("a run makes the calls that it is asked for, and tells of each timed one",
-          "[collectives]") {
+TEST_CASE("a run makes the requested calls and reports each timed one", "[collectives]") {
   static std::atomic<int> made{0};
   Algorithm counted = shift();
   counted.program = [](Node& node, const Call& call) {
@@ -469,13 +468,13 @@ TEST_CASE("a run makes the calls that it is asked for, and tells of each timed o
       made = 0;
       const Topology ring = Topology::parse(text);
       Machine machine(ring);
-      std::vector<std::pair<int, int>> told;
+      std::vector<std::pair<int, int>> reported;
       CollectiveRun run{.block_bytes = 8, .iterations = 3, .warmup = 4, .calls = more};
-      run.progress = [&](int done, int total) { told.emplace_back(done, total); };
+      run.progress = [&](int done, int total) { reported.emplace_back(done, total); };
       const RunResult result = run_collective(machine, Collective(counted), run);
       CHECK(result.wrong == 0U);
       CHECK(made == ring.nodes() * (3 + 4 + more));
-      CHECK(told == std::vector<std::pair<int, int>>{{1, 3}, {2, 3}, {3, 3}});
+      CHECK(reported == std::vector<std::pair<int, int>>{{1, 3}, {2, 3}, {3, 3}});
       REQUIRE(result.back_to_back_us.has_value() == (more > 0));
       if (more > 0) CHECK((*result.back_to_back_us > 0 && *result.back_to_back_us < 1e9));
       CHECK(result.times_us.size() == 3);
@@ -535,7 +534,7 @@ void three_steps(Node& node) {
 
 }  // namespace
 
-TEST_CASE("a message takes its bytes times the load of the busiest link on its way") {
+TEST_CASE("a message takes its bytes times the load of the busiest link on its path") {
   const Topology line = Topology::parse("line:4");
   const ScheduleReport report = check(record(line, three_steps), Routing(line), true);
   REQUIRE(report.steps == 3);

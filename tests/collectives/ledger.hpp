@@ -1,4 +1,4 @@
-// What the tests of the textbook's rows share: an algorithm on a network, checked and timed.
+// Shared by the tests of the textbook's rows: an algorithm on a network, checked and timed.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -62,7 +62,7 @@ inline void check_time(const Case& on, double startups, double link_blocks) {
                model.transfer_us * static_cast<double>(block) * link_blocks));
 }
 
-/// Real data in blocks of so many bytes, whatever parts they are cut into.
+/// Real data in blocks of this many bytes, whatever parts they are cut into.
 inline bool delivers(const Case& on, Bytes block_bytes) {
   const Collective collective = on.collective();
   const Topology topology = on.topology();

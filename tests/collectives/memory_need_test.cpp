@@ -1,4 +1,4 @@
-// What a program will take: what is counted of the ranks tried, and what of all follows from it.
+// Memory estimates of a program: counts from some ranks, and the resulting figures for all.
 // SPDX-License-Identifier: Apache-2.0
 #include "wormcube/collectives/alltoall/product/product.hpp"
 #include "wormcube/collectives/core/registry.hpp"
@@ -22,7 +22,7 @@
 using namespace wormcube;
 using Catch::Matchers::StartsWith;
 
-TEST_CASE("a few ranks tell what all need") {
+TEST_CASE("a few ranks suffice to estimate the memory for all") {
   const Topology ring = Topology::parse("ring:200");
   const MemoryNeed need = memory_need(ring, [](Node& node) {
     const Memory memory = node.memory(1000);

@@ -397,7 +397,7 @@ TEST_CASE("naive-direct delivers single blocks without contention, in more steps
   }
 }
 
-TEST_CASE("the algorithms of meshes refuse other networks, with both numbers and a way out") {
+TEST_CASE("mesh algorithms refuse other networks with both numbers and alternatives") {
   const auto refused = [](std::string_view name, std::string_view shape) {
     const auto reason = refusal(alltoall(name), Topology::parse(shape));
     return reason.value_or("admitted");

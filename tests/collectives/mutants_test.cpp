@@ -1,5 +1,5 @@
-// No proof of nothing: for every operation, programs that send nothing, write a constant, leave a
-// block out or put it in another's place, all of which `check` and `run` must refuse.
+// For every operation, programs that send nothing, write a constant, omit a block or put it in the
+// wrong place; `check` and `run` must refuse all of them.
 // SPDX-License-Identifier: Apache-2.0
 #include "wormcube/collectives/core/registry.hpp"
 #include "wormcube/collectives/harness/check.hpp"
@@ -126,7 +126,7 @@ Algorithm spoilt(const Algorithm& algorithm) {
 
 }  // namespace
 
-TEST_CASE("no program of any operation that sends nothing or writes what it likes passes a check",
+TEST_CASE("no program that sends nothing or writes arbitrary data passes a check",
           "[collectives][mutants]") {
   const Topology cube = Topology::parse("hypercube:3");
   for (const Operation operation : all_operations) {

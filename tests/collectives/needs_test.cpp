@@ -1,4 +1,4 @@
-// The conditions that algorithms share: where they hold, and their words where they do not.
+// The conditions that algorithms share: when they hold, and the errors when they do not.
 // SPDX-License-Identifier: Apache-2.0
 #include "wormcube/collectives/core/needs.hpp"
 

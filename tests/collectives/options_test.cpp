@@ -1,4 +1,4 @@
-// Options of algorithms: presets, reading, refusing, and how they stand on the command line.
+// Options of algorithms: defaults, parsing, errors, and their form on the command line.
 // SPDX-License-Identifier: Apache-2.0
 #include "wormcube/collectives/core/options.hpp"
 
@@ -21,12 +21,12 @@ const std::vector<Option> declared{
 
 }  // namespace
 
-TEST_CASE("options have their presets until they are set", "[collectives][options]") {
+TEST_CASE("options have their defaults until they are set", "[collectives][options]") {
   Options options(declared);
   CHECK(options.choice<Colour>("colour") == Colour::green);
   CHECK(options.is("colour", "green"));
   CHECK(options.number("parts") == 2);
-  CHECK(options.text().empty());  // all presets
+  CHECK(options.text().empty());  // all defaults
   options.set("colour", "blue");
   options.set("parts", "8");
   CHECK(options.choice<Colour>("colour") == Colour::blue);
@@ -51,7 +51,7 @@ TEST_CASE("values that are not admitted are refused with those that are, and cha
     CHECK_THROWS_WITH(options.set("parts", wrong),
                       "option parts is '" + std::string(wrong) + "'; need 1..8");
   }
-  CHECK(options.text().empty());  // all presets
+  CHECK(options.text().empty());  // all defaults
   CHECK_NOTHROW(options.set("parts", "1"));
 }
 

@@ -1,4 +1,4 @@
-// How many packets a message is cut into, by constants that leave no best number too.
+// How many packets a message is split into, also for constants without a best number.
 // SPDX-License-Identifier: Apache-2.0
 #include "wormcube/collectives/kit/packets.hpp"
 
@@ -54,8 +54,7 @@ TEST_CASE("as many packets as the option accepts can be checked", "[collectives]
                     Contains("packets is '32769'; need 0..32768"));
 }
 
-TEST_CASE("a block in more parts than a dry run tells apart is refused by its parts",
-          "[collectives]") {
+TEST_CASE("a block with more parts than a dry run distinguishes is refused", "[collectives]") {
   const Topology cube = Topology::parse("hypercube:16");
   Arguments sum;
   sum.reduction = find_reduction("sum", "double");

@@ -1,4 +1,4 @@
-// The load of routed patterns: where sizes differ, the busiest link on each message's own way.
+// The load of routed patterns: if sizes differ, the busiest link on each message's own path.
 // SPDX-License-Identifier: Apache-2.0
 #include "wormcube/collectives/kit/pattern_load.hpp"
 
@@ -8,7 +8,7 @@
 
 using namespace wormcube;
 
-TEST_CASE("a message is contended by the busiest link on its own way", "[collectives]") {
+TEST_CASE("a message's contention is the busiest link on its own path", "[collectives]") {
   for (const char* const network : {"ring:8", "line:8", "ring:8*line:2"}) {
     INFO(network);
     const Topology topology = Topology::parse(network);
@@ -25,7 +25,7 @@ TEST_CASE("a message is contended by the busiest link on its own way", "[collect
   }
 }
 
-TEST_CASE("what is busy beyond a message's way does not hold it up", "[collectives]") {
+TEST_CASE("busy links off a message's path do not delay it", "[collectives]") {
   for (const char* const network : {"ring:8", "line:8"}) {
     INFO(network);
     // The large message goes over one link; the next one and the one before carry two small ones.

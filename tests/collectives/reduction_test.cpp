@@ -1,4 +1,4 @@
-// The built-in operators against plain loops, the witness, and operands that are exact.
+// The built-in operators against plain loops, the interval operands, and exact operands.
 // SPDX-License-Identifier: Apache-2.0
 #include "wormcube/collectives/core/reduction.hpp"
 

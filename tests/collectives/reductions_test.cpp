@@ -386,7 +386,7 @@ bool right(const Algorithm& algorithm, const char* on, const Reduction& reductio
   return verification.passed();
 }
 
-/// Right for what commutes, and the intervals tell that the order is not kept.
+/// Right for commutative operators; the intervals show that the order is not kept.
 void needs_commuting(const Algorithm& algorithm, const char* on, Rank root = 0) {
   CHECK(right(algorithm, on, find_reduction("sum", "int64"), root));
   CHECK_FALSE(right(algorithm, on, interval_reduction(), root));
@@ -548,7 +548,7 @@ void faulty_scan(Node& node, const Call& call) {
   }
 }
 
-/// The same, all-reduce: every node is told what the last one has.
+/// The same, all-reduce: every node receives what the last one has.
 template <Mistake mistake>
 void faulty_allreduce(Node& node, const Call& call) {
   faulty_scan<mistake>(node, call);
@@ -635,7 +635,7 @@ TEST_CASE("real operators hide mistakes that the intervals see", "[reductions][m
   }
 }
 
-TEST_CASE("reductions refuse what they cannot do, and say the way out", "[reductions]") {
+TEST_CASE("reductions refuse unsupported calls and suggest alternatives", "[reductions]") {
   const auto refused = [](Operation operation, const char* algorithm, const char* on, Rank root) {
     return refusal(parse_collective(operation, algorithm, with(interval_reduction(), root)),
                    Topology::parse(on))
@@ -668,7 +668,7 @@ Prediction of_ring(const char* network) {
 
 }  // namespace
 
-TEST_CASE("what a long ring combines is left open: counting goes through p^2 blocks",
+TEST_CASE("combined bytes of a long ring stay unknown: counting visits p^2 blocks",
           "[reductions]") {
   CHECK(of_ring("ring:64").combined_blocks.has_value());
   const Prediction prediction = of_ring("ring:5000");

@@ -385,7 +385,7 @@ TEST_CASE("the cheapest algorithm is admitted, keeps to the ports, and no other 
         for (const Options& options : cases::every_option(*other.algorithm)) {
           Collective with = other;
           with.options = options;
-          // Numbers stay at their presets.
+          // Numbers stay at their defaults.
           const bool preset = std::ranges::all_of(options.declared(), [&](const Option& option) {
             return !option.choices.empty() || options.number(option.name) == option.preset;
           });
@@ -422,12 +422,12 @@ TEST_CASE("choosing weighs start-ups against bytes, and shared links against fre
 }
 
 // Two start-ups: bruck, mesh, ring and shift; the first by name that is complete.
-TEST_CASE("of equals auto takes the first by name", "[collectives]") {
+TEST_CASE("auto picks the first name of equally fast algorithms", "[collectives]") {
   CHECK(cheapest(operations::alltoall, Topology::parse("ring:3"), {}, 0, Ports::one).name() ==
         "bruck");
 }
 
-TEST_CASE("auto leaves out the baselines, what takes long to ask, and the parts of plan",
+TEST_CASE("auto leaves out baselines, algorithms that are slow to plan, and the parts of plan",
           "[collectives]") {
   std::set<std::string> left_out;
   for (const Algorithm* const algorithm : registry()) {
@@ -443,7 +443,8 @@ TEST_CASE("auto leaves out the baselines, what takes long to ask, and the parts 
                         "scatterv direct"});
 }
 
-TEST_CASE("of equals auto takes one that is made for the ports there are", "[collectives]") {
+TEST_CASE("auto prefers an algorithm made for the available ports among equally fast ones",
+          "[collectives]") {
   int ties = 0;
   for (const Topology& topology : cases::topologies()) {
     if (topology.nodes() > 12) continue;
@@ -471,7 +472,7 @@ TEST_CASE("of equals auto takes one that is made for the ports there are", "[col
   CHECK(ties > 0);
 }
 
-TEST_CASE("auto does not ask what takes long", "[collectives]") {
+TEST_CASE("auto does not plan algorithms that are slow to plan", "[collectives]") {
   CHECK_FALSE(is_chosen_by_auto(find_algorithm(operations::alltoall, "naive-direct")));
   for (const char* const text : {"line:3", "mesh:3x3", "ring:5"}) {
     CostModel free;

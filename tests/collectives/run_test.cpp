@@ -1,4 +1,4 @@
-// Running a collective: what is measured, told and refused, of one process and of several.
+// Running a collective: measurements, reports and errors, with one process and with several.
 // SPDX-License-Identifier: Apache-2.0
 #include "wormcube/collectives/harness/run.hpp"
 
@@ -32,7 +32,7 @@ using Catch::Matchers::StartsWith;
 
 namespace {
 
-/// A process of two, the other of which has measured: what that found is told to it. It runs
+/// A process of two, the other of which has measured: it receives what that found. It runs
 /// nothing.
 class Elsewhere final : public Multicomputer, public Team {
  public:
@@ -40,7 +40,7 @@ class Elsewhere final : public Multicomputer, public Team {
 
   std::pair<Rank, Rank> here{0, 0};
   Statistics statistics;
-  std::vector<std::vector<double>> given, told;  // to maximum(), call by call; and by it
+  std::vector<std::vector<double>> given, replies;  // to maximum(), call by call; and by it
 
   const Topology& topology() const override { return topology_; }
   Statistics run(const Program& /*program*/) override { return statistics; }
@@ -54,7 +54,7 @@ class Elsewhere final : public Multicomputer, public Team {
   int processes_here() const override { return 1; }
   void sum(std::span<std::uint64_t> /*values*/) override {}
   void maximum(std::span<double> values) override {
-    const std::vector<double>& all = told.at(given.size());
+    const std::vector<double>& all = replies.at(given.size());
     given.emplace_back(values.begin(), values.end());
     std::copy_n(all.begin(), std::min(all.size(), values.size()), values.begin());
   }
@@ -83,7 +83,7 @@ const MachineOptions one_worker{.executor = ExecutorKind::fibers, .workers = 1};
 TEST_CASE("a process without nodes has the others' times, and figures of all nodes",
           "[collectives]") {
   Elsewhere machine("ring:4");
-  machine.told = {{4, 1, 3, 2, 10}, {7}};
+  machine.replies = {{4, 1, 3, 2, 10}, {7}};
   machine.statistics.nodes = {{.messages = 3, .parked = 5, .peak_bytes = 10},
                               {.messages = 4, .parked = 6, .peak_bytes = 20},
                               {.messages = 1, .parked = 1, .peak_bytes = 15}};
@@ -110,10 +110,10 @@ TEST_CASE("a process without nodes has the others' times, and figures of all nod
   CHECK(result.wrong == 0U);
 }
 
-TEST_CASE("a rate is told where data moved in some time, however little", "[collectives]") {
+TEST_CASE("a rate is reported if data moved in any time, however short", "[collectives]") {
   const auto rate = [](const Collective& collective, double us) {
     Elsewhere machine("ring:4");
-    machine.told = {{us}};
+    machine.replies = {{us}};
     const RunResult result = run_collective(
         machine, collective,
         {.block_bytes = collective.operation()->moves_data ? Bytes{1} : 0, .iterations = 1});
@@ -132,7 +132,7 @@ TEST_CASE("a rate is told where data moved in some time, however little", "[coll
 TEST_CASE("what no node has compared is wrong", "[collectives]") {
   Elsewhere machine("ring:4");
   machine.here = {0, 4};
-  machine.told = {{1}};
+  machine.replies = {{1}};
   const RunResult result = run_collective(machine, preset_of(operations::alltoall, "shift"),
                                           {.block_bytes = 8, .iterations = 1});
   CHECK(result.wrong == 1U);
@@ -268,12 +268,12 @@ TEST_CASE("several processes get one result: the nodes of each are timed and com
   const Topology ring = Topology::parse("ring:5");
   for (const bool right : {true, false}) {
     Divided all(ring, {0, 2, 2, 5});  // the second one has no nodes
-    std::vector<std::pair<int, int>> told;
+    std::vector<std::pair<int, int>> reported;
     CollectiveRun run{.block_bytes = 8, .iterations = 2, .warmup = 1, .calls = 2};
-    run.progress = [&](int done, int total) { told.emplace_back(done, total); };
+    run.progress = [&](int done, int total) { reported.emplace_back(done, total); };
     const std::vector<RunResult> results = results_of_all(
         all, right ? preset_of(operations::alltoall, "shift") : Collective(spoilt), run);
-    CHECK(told == std::vector<std::pair<int, int>>{{1, 2}, {2, 2}});
+    CHECK(reported == std::vector<std::pair<int, int>>{{1, 2}, {2, 2}});
     for (const RunResult& result : results) {
       CHECK(result.wrong == (right ? 0U : 2U));
       CHECK(result.first_wrong ==
@@ -435,7 +435,8 @@ TEST_CASE("a result says what was run, and what the model makes of its formulas"
       result_by([](const Setting&) { return Prediction{.transmission_blocks = 3}; }).model_us);
 }
 
-TEST_CASE("the links of one call alone are told, and a traced call more is run", "[collectives]") {
+TEST_CASE("the links of a single call are reported, and a traced run makes one more call",
+          "[collectives]") {
   Machine machine(Topology::parse("ring:4"));
   const Collective shift = preset_of(operations::alltoall, "shift");
   std::atomic<int> traced = 0;
@@ -452,7 +453,7 @@ TEST_CASE("the links of one call alone are told, and a traced call more is run",
   for (const LinkStatistics& link : result.links) bytes += link.bytes;
   CHECK(bytes == 10 * 4 * (1 + 2 + 1));
   Elsewhere without("ring:4");
-  without.told = {{1}};
+  without.replies = {{1}};
   CHECK_THROWS_WITH(run_collective(without, shift, {.iterations = 1, .links = true}),
                     "what the links carry is known of emulated networks only, not of MPI's");
 }

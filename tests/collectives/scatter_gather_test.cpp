@@ -158,7 +158,7 @@ TEST_CASE("in a halving tree every node but the root takes once, and hands on le
   }
 }
 
-TEST_CASE("scatters refuse what they cannot do, and say what can", "[scatter]") {
+TEST_CASE("scatters refuse unsupported calls and suggest alternatives", "[scatter]") {
   const auto refuse = [](const char* algorithm, const char* network) {
     const ledger::Case on{operations::scatter, algorithm, network};
     return refusal(on.collective(), on.topology()).value_or("");

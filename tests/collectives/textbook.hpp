@@ -1,4 +1,4 @@
-// What the tests of textbook collectives share: one algorithm checked on one network.
+// Shared by the tests of textbook collectives: one algorithm checked on one network.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -31,7 +31,7 @@ inline CheckResult checked(Operation operation, const std::string& algorithm,
   return result;
 }
 
-/// Time in lock step for blocks of so many bytes, with ts = 100 us and tw = 1 us per byte.
+/// Time in lock step for blocks of this many bytes, with ts = 100 us and tw = 1 us per byte.
 inline double time(Operation operation, const std::string& algorithm, const std::string& network,
                    Bytes bytes, const Arguments& arguments = {}) {
   const Collective collective = parse_collective(operation, algorithm, arguments);

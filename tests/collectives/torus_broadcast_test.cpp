@@ -571,7 +571,8 @@ TEST_CASE("free routes that can wait in a cycle with those of the barriers are r
                     Catch::Contains("deadlock"));
 }
 
-TEST_CASE("the checker tells cyclic waits inside steps from those across them", "[broadcast]") {
+TEST_CASE("the checker distinguishes cyclic waits inside steps from those across them",
+          "[broadcast]") {
   const Topology topology = Topology::parse("mesh:2x2");
   // Four messages round the square, one corner each; all at once, or one after the other.
   const std::array<std::array<Move, 2>, 4> turns{{{{{1, 1}, {0, 1}}},      // 0 -> 1 -> 3
@@ -674,7 +675,7 @@ TEST_CASE("packets may wait longer than the tree is deep: idle steps are no star
   CHECK(checked(broadcast_by("quad:packets=3:period=8", 3), square).passed());
 }
 
-TEST_CASE("squeeze takes the virtual torus with the fewest steps of all", "[broadcast]") {
+TEST_CASE("squeeze picks the virtual torus with the fewest steps", "[broadcast]") {
   CHECK(best_virtual_torus(std::vector<Rank>{3, 3, 7}).steps == 5);
   const auto fewest = [](const std::vector<Rank>& sizes) {
     const auto k = static_cast<int>(sizes.size());

@@ -120,7 +120,7 @@ const std::vector<Figure> figures{
 
 }  // namespace
 
-TEST_CASE("the newer torus algorithms take what their constructions say", "[torus-collectives]") {
+TEST_CASE("the newer torus algorithms cost what their constructions say", "[torus-collectives]") {
   for (const Figure& figure : figures) {
     INFO(figure.operation->name << " " << figure.algorithm << " on " << figure.network);
     const Collective collective = with_sum(figure.operation, figure.algorithm);

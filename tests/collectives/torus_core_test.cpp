@@ -85,7 +85,7 @@ TEST_CASE(
   CHECK(pieces <= 2 * static_cast<std::size_t>(most));
 }
 
-TEST_CASE("a router that chose the way at half a ring would load links twice",
+TEST_CASE("a router that chose the direction at half a ring would load links twice",
           "[collectives][torus]") {
   const Topology topology = Topology::parse("torus:8x8");
   const auto program = cases::tampered(suh_torus_call(topology).dry(), [&](cases::Tampering& node) {

@@ -1,4 +1,4 @@
-// What the tests of total exchanges on tori share: a dry run checked and counted, and a proof.
+// Shared by the tests of total exchanges on tori: a checked and counted dry run, and a proof.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -27,7 +27,7 @@ struct Counts {
   }
 };
 
-/// kim-recursive with so many divisions.
+/// kim-recursive with this many divisions.
 inline std::string divided(int divisions) {
   return "kim-recursive:divisions=" + std::to_string(divisions);
 }

@@ -192,7 +192,7 @@ TEST_CASE("blocks of other sizes, none and odd ones, arrive too", "[torus]") {
   CHECK(outcome.delivered);
 }
 
-TEST_CASE("tori outside the domain are refused with the way out", "[torus]") {
+TEST_CASE("tori outside the domain are refused with alternatives", "[torus]") {
   CHECK(refused("kim-a1", "torus:12x12") ==
         "kim-a1: dimensions must be multiples of 8, or 4x4; torus:12x12 is not; use suh-torus");
   CHECK_THAT(refused("kim-a1", "torus:4x8"), Contains("torus:4x8 is not; use suh-torus"));

@@ -1,4 +1,4 @@
-// What must fail: total exchanges on tori with one thing wrong, and the paper's rules as printed.
+// Cases that must fail: total exchanges on tori with one error, and the paper's rules as printed.
 // SPDX-License-Identifier: Apache-2.0
 #include "wormcube/tests/collectives/torus_exchange.hpp"
 #include "wormcube/tests/sanitized.hpp"
@@ -368,15 +368,15 @@ Found found_in(void (*program)(Node&, const Call&)) {
 
 }  // namespace
 
-TEST_CASE("the paper's A_1, block by block with its errata mended, costs what kim-a1 costs",
+TEST_CASE("the paper's A_1, block by block with its errata fixed, costs what kim-a1 costs",
           "[torus][mutant]") {
-  const Found mended = found_in(a1_block_by_block<false, false>);
-  CHECK(mended.outcome.delivered);
-  CHECK(mended.outcome.exactly_once());
-  CHECK(mended.report.problems.empty());
-  CHECK(mended.report.link_load_max == 1);
-  CHECK(mended.report.startups == 9);
-  CHECK(mended.report.transmission / block_bytes == 2176);
+  const Found fixed = found_in(a1_block_by_block<false, false>);
+  CHECK(fixed.outcome.delivered);
+  CHECK(fixed.outcome.exactly_once());
+  CHECK(fixed.report.problems.empty());
+  CHECK(fixed.report.link_load_max == 1);
+  CHECK(fixed.report.startups == 9);
+  CHECK(fixed.report.transmission / block_bytes == 2176);
 }
 
 TEST_CASE("mutant: phases 3 and 4 of A_1 as printed keep the ports and links, and do not deliver",

@@ -1,4 +1,4 @@
-// Trees: their edges and steps worked by hand, orders that are kept, and figures of the sources.
+// Trees: edges and steps worked out by hand, preserved orders, and figures from the sources.
 // SPDX-License-Identifier: Apache-2.0
 #include "wormcube/collectives/kit/trees.hpp"
 

@@ -1,4 +1,4 @@
-// The choice by work: what is counted, and that the least is taken.
+// The choice by work: what counts as work, and that the least is picked.
 // SPDX-License-Identifier: Apache-2.0
 #include "wormcube/collectives/harness/work.hpp"
 

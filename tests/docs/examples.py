@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Runs the examples of a document and compares what they print with what the document says.
+"""Runs the examples of a document and compares their output with the document.
 
 usage: examples.py --prefix PREFIX DOCUMENT..
 

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""examples.py: right examples pass, and each kind of wrong one is seen."""
+"""examples.py: right examples pass, and each kind of wrong one is detected."""
 # SPDX-License-Identifier: Apache-2.0
 import pathlib
 import tempfile

@@ -1,4 +1,4 @@
-// Every fuzz target takes its corpus: what the fuzzer has found interesting stays tried, with every
+// Every fuzz target handles its corpus, so that the fuzzer's findings stay tested with every
 // compiler.
 // SPDX-License-Identifier: Apache-2.0
 #include "wormcube/tests/fuzz/targets.hpp"
@@ -27,7 +27,7 @@ const std::filesystem::path corpus = WORMCUBE_SOURCE_DIR "/tests/fuzz/corpus";
 
 }  // namespace
 
-TEST_CASE("every fuzz target takes its corpus", "[fuzz]") {
+TEST_CASE("every fuzz target handles its corpus", "[fuzz]") {
   for (const auto& [name, run] : targets) {
     std::size_t files = 0;
     for (const auto& entry : std::filesystem::directory_iterator(corpus / name)) {

@@ -1,4 +1,4 @@
-// Fuzz targets: functions that take any bytes and must neither crash nor break a promise. Each is
+// Fuzz targets: functions that accept any bytes and must neither crash nor break a promise. Each is
 // built with libFuzzer (WORMCUBE_FUZZ) and replays its corpus among the tests.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once

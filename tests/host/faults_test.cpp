@@ -1,4 +1,4 @@
-// Stacks that are used up: node, step, algorithm and network are told, in every world.
+// Stack overflows report node, step, algorithm and network in every execution mode.
 // SPDX-License-Identifier: Apache-2.0
 #include "wormcube/runtime/base/host/faults.hpp"
 
@@ -41,8 +41,7 @@ void program(Node& node) {
 
 }  // namespace
 
-TEST_CASE("a stack used up in a dry run is told with algorithm, node, step and network",
-          "[schedule]") {
+TEST_CASE("a stack overflow in a dry run names algorithm, node, step and network", "[schedule]") {
   if (sanitized) return;
   const Topology topology = Topology::parse("ring:4");
   const End named = end_of([&] { record(topology, program, "barrier mine"); });
@@ -57,7 +56,7 @@ TEST_CASE("a stack used up in a dry run is told with algorithm, node, step and n
   CHECK_THAT(of_activity.text, StartsWith("barrier theirs: node 2, step 1 on ring:4: "));
 }
 
-TEST_CASE("a stack used up in a proof is told with node, step and network", "[schedule]") {
+TEST_CASE("a stack overflow in a proof names node, step and network", "[schedule]") {
   if (sanitized) return;
   const End end = end_of([&] {
     const Activity activity("barrier mine");
@@ -69,8 +68,7 @@ TEST_CASE("a stack used up in a proof is told with node, step and network", "[sc
         "bytes in a proof (too deep a recursion, or too large a local array?)\n");
 }
 
-TEST_CASE("a stack used up while a proof stops its programs is told with the node that does it",
-          "[schedule]") {
+TEST_CASE("a stack overflow while a proof stops its programs names the node", "[schedule]") {
   if (sanitized) return;
   struct Sinks {
     ~Sinks() { use_up_stack(); }
@@ -88,7 +86,7 @@ TEST_CASE("a stack used up while a proof stops its programs is told with the nod
 }
 
 // A thread that has done nothing of the kind before, of a process that has: its first stack for signals.
-TEST_CASE("a stack used up in a dry run or a proof on a new thread is told", "[schedule]") {
+TEST_CASE("a stack overflow in a dry run or a proof on a new thread is reported", "[schedule]") {
   if (sanitized) return;
   for (const bool proof : {false, true}) {
     const End end = end_of([&] {
@@ -103,7 +101,7 @@ TEST_CASE("a stack used up in a dry run or a proof on a new thread is told", "[s
 }
 
 TEST_CASE(
-    "where a thread is in a dry run or a proof is told, as far as there is room, and of no "
+    "a fault names where its thread is in a dry run or a proof, as far as there is room, and no "
     "other thread",
     "[schedule]") {
   const auto now = [](std::size_t most) {
@@ -139,7 +137,7 @@ TEST_CASE("a fault in a proof that is no stack's goes where it went before", "[s
   }));
 }
 
-TEST_CASE("a stack used up on the machine is told with node, step and network", "[machine]") {
+TEST_CASE("a stack overflow on the machine names node, step and network", "[machine]") {
   if (sanitized) return;
   for (const ExecutorKind executor : {ExecutorKind::threads, ExecutorKind::fibers}) {
     MachineOptions options;
@@ -206,7 +204,7 @@ TEST_CASE("a SIGSEGV that is sent ends the process, with a machine there or not"
             .exit_code == 2);
 }
 
-TEST_CASE("an activity is told until it ends, and is cut where it is long", "[machine]") {
+TEST_CASE("an activity is reported until it ends, and truncated if it is long", "[machine]") {
   CHECK(Activity::prefix().empty());
   {
     const Activity outer("one");

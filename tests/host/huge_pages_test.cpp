@@ -1,4 +1,4 @@
-// Arrays in pages of their own: right at either size, refused where there is no memory.
+// Arrays in huge pages: correct at either size, refused without enough memory.
 // SPDX-License-Identifier: Apache-2.0
 #include "wormcube/runtime/base/host/huge_pages.hpp"
 

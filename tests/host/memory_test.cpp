@@ -152,7 +152,7 @@ TEST_CASE("what cannot be read sets no limit", "[host][memory]") {
   CHECK_NOTHROW(require_memory("x", 1e30, "y", kernel.available()));
 }
 
-TEST_CASE("more memory than is available is refused with both figures, the limit and the way out",
+TEST_CASE("more memory than is available is refused with both figures, the limit and advice",
           "[host][memory]") {
   const AvailableMemory four{4.1 * gibibyte, "cgroup memory.max"};
   CHECK_NOTHROW(require_memory("fft", 4.1 * gibibyte, "use less", four));

@@ -1,4 +1,4 @@
-// How executions are explored: depth first, each from its start.
+// Explores executions depth first, each from its start.
 // SPDX-License-Identifier: Apache-2.0
 #include "wormcube/tests/interleavings/explorer.hpp"
 

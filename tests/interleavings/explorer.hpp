@@ -22,7 +22,7 @@ namespace interleavings {
 struct Bounds {
   std::size_t states = 20'000'000;
   int operations = 400;  ///< in one execution; more: it does not end
-  /// A thread sees one store of a word so many times more, after it was
+  /// A thread sees one store of a word this many times more, after it was
   /// overwritten: what is stored is seen at last.
   int stale_reads = 1;
   /// In one execution: weak compare-exchanges that fail for no reason, and

@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""Changes one operator, constant or statement at a time of what threads share, and looks who notices: the explorer, which tries
+"""Changes one operator, constant or statement at a time of what threads share, and reports who
+detects it: the explorer, which tries
 every execution of its scenarios, or else the tests of that class. Prints a table, and the survivors that
 tests/interleavings/equivalent_lines.txt does not explain; ends with 1 if there are any.
 
@@ -44,7 +45,7 @@ CHANGES = (*mutate.CHANGES, (r"(?<=\bif \()(?=\w)", "!"), (r"(?<=\bwhile \()(?=\
            (r"\bProgress::complete", "Progress::pending"), (r"(?<=\{ )(?!return)[^{};]+;(?= \})", ""),
            (r"(?<=    )(?=[\w.]+\([^;]*,$)", "if (false) "), (r"static_cast<void>\(.*\);", ";"), (r"(?<=    )[\w.]+\([^;]*\);(?=  //)", ";"))
 EXPLAINED = ROOT / "tests/interleavings/equivalent_lines.txt"
-# Explores each scenario, with so many states at most; without arguments it tells how many there are.
+# Explores each scenario, with at most this many states; without arguments it prints the number of scenarios.
 RUNNER = """#include "wormcube/tests/interleavings/scenarios.hpp"
 #include <cstdio>
 #include <cstdlib>
@@ -63,7 +64,7 @@ SECONDS = 300  # what takes longer never ends
 
 
 def status(command, limit):
-    """What a process ends with within so many seconds, or None; what it has started ends with it."""
+    """What a process ends with within this many seconds, or None; what it has started ends with it."""
     process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, start_new_session=True)
     try:
         return process.wait(limit)
@@ -135,7 +136,7 @@ def main():
     parser.add_argument("--json", metavar="FILE", help="what became of each mutant")
     arguments = parser.parse_args()
     explained = {line.split(" ## ")[0] for line in EXPLAINED.read_text(encoding="utf-8").splitlines() if " ## " in line}
-    counts, told = collections.defaultdict(collections.Counter), []
+    counts, results = collections.defaultdict(collections.Counter), []
     mutants = [each for path in arguments.headers for each in mutate.mutants_of(path, (ROOT / path).read_text(encoding="utf-8"), CHANGES)]
     with tempfile.TemporaryDirectory() as folder, concurrent.futures.ThreadPoolExecutor(arguments.jobs) as pool:
         bench = Bench(pathlib.Path(folder), dict.fromkeys(name for path in arguments.headers for name in HEADERS[path][0]))
@@ -143,7 +144,7 @@ def main():
             if fate == "nobody":
                 fate = "explained" if mutant.key() in explained else "survives"
             counts[mutant.path][fate] += 1
-            told.append({"mutant": mutant.key(), "line": mutant.line, "fate": fate})
+            results.append({"mutant": mutant.key(), "line": mutant.line, "fate": fate})
             if fate == "survives":
                 print(f"{mutant.path}:{mutant.line} {mutant.before.strip()} => {mutant.after.strip()}", flush=True)
     fates = ("explorer", "tests", "explained", "survives")
@@ -151,7 +152,7 @@ def main():
     for path, of in counts.items():
         print(f"| `{path}` | {sum(of[fate] for fate in fates)} | " + " | ".join(str(of[fate]) for fate in fates) + " |")
     if arguments.json:
-        pathlib.Path(arguments.json).write_text(json.dumps(told, indent=1), encoding="utf-8")
+        pathlib.Path(arguments.json).write_text(json.dumps(results, indent=1), encoding="utf-8")
     sys.exit(1 if any(of["survives"] for of in counts.values()) else 0)
 
 

@@ -18,7 +18,7 @@
 namespace interleavings {
 namespace {
 
-/// Explores it, which must find nothing; tells how much that was.
+/// Explores it, which must find nothing; reports how much that was.
 Report explored(const Scenario& scenario) {
   Report report = scenario.explore();
   INFO(scenario.name << '\n' << report.failure);

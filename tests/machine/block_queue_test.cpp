@@ -1,4 +1,4 @@
-// A worker's queue: whose turn it is, in which order, and that everybody's comes.
+// A worker's queue: the order of its blocks, and that each gets its turn.
 // SPDX-License-Identifier: Apache-2.0
 #include "wormcube/runtime/machine/executor/block_queue.hpp"
 
@@ -28,7 +28,7 @@ struct Turns {
   void append(std::initializer_list<int> numbers) {
     for (const int i : numbers) queue.append(all[i]);
   }
-  /// The next so many, in their order; -1: nothing can go on.
+  /// The next this many, in their order; -1: nothing can go on.
   std::vector<int> take(int count) {
     std::vector<int> numbers;
     for (int i = 0; i < count; ++i) {
@@ -71,7 +71,8 @@ TEST_CASE("a block has its turn until none of its tasks can go on", "[machine]")
   CHECK(turns.queue.size() == 0);
 }
 
-TEST_CASE("who gives way goes on when its block and the blocks that wait have", "[machine]") {
+TEST_CASE("a node that yields continues after its block and the waiting blocks have run",
+          "[machine]") {
   Turns turns(4, 2);
   turns.queue.append_later(turns.all[0]);
   turns.append({1, 2});

@@ -18,11 +18,11 @@ namespace {
 using namespace wormcube;
 
 constexpr Rank most_nodes = sanitized ? 8 : 64;
-/// Up to so many nodes every call runs on threads and on fibers; on more, elements that tell run on
+/// Up to this many nodes every call runs on threads and fibers; on more, tracked elements run on
 /// fibers and bytes on threads, so that each number of elements meets both kinds of nodes. The wide
 /// test, which takes minutes, leaves nothing out.
 constexpr Rank most_on_both = sanitized ? 0 : 8;
-/// Options that are not preset: on more nodes they are proved (algorithms_test.cpp).
+/// Options that are not defaults: on more nodes they are proved (algorithms_test.cpp).
 constexpr Rank most_of_options = 12;
 
 /// Wide channels for long blocks and narrow ones for short blocks, of fibers the other way round.

@@ -1,4 +1,4 @@
-// Waiting: what a machine may wait for, and what it says when nobody can go on.
+// Waiting: what a machine may wait for, and its report when no node can continue.
 // SPDX-License-Identifier: Apache-2.0
 #include "wormcube/runtime/base/error.hpp"
 #include "wormcube/runtime/network/tag_table.hpp"

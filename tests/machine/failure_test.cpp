@@ -209,10 +209,10 @@ TEST_CASE("a node that sleeps ends when the machine stops", "[machine][requests]
   }
 }
 
-TEST_CASE("why a machine stops is told before any node learns of it", "[machine][requests]") {
+TEST_CASE("the reason for a stop is reported before any node learns of it", "[machine][requests]") {
   for (const ExecutorKind executor : {ExecutorKind::threads, ExecutorKind::fibers}) {
     CAPTURE(executor == ExecutorKind::fibers);
-    std::atomic<bool> told = false;
+    std::atomic<bool> was_reported = false;
     std::atomic<int> times = 0, learnt_before = 0;
     std::string text;
     MachineOptions options = plain(executor);
@@ -223,17 +223,17 @@ TEST_CASE("why a machine stops is told before any node learns of it", "[machine]
       } catch (const std::exception& thrown) {
         text = thrown.what();
       }
-      told = true;
+      was_reported = true;
     };
     Machine machine(Topology::parse("ring:4"), options);
     const auto run = [&](const Program& program) {
-      told = false;
+      was_reported = false;
       times = 0;
       CHECK_THROWS(machine.run([&](Node& node) {
         try {
           program(node);
         } catch (const Stopped&) {
-          if (!told) ++learnt_before;
+          if (!was_reported) ++learnt_before;
           throw;
         }
       }));

@@ -1,4 +1,4 @@
-// Gates: what a node and those who arrive at it tell each other.
+// Gates: what a node and the threads that arrive at it communicate.
 // SPDX-License-Identifier: Apache-2.0
 #include "wormcube/runtime/machine/executor/gate.hpp"
 

@@ -1,4 +1,4 @@
-// Inboxes: what is put is taken once, in order, and nothing after they close.
+// Inboxes: each entry is taken once, in order, and none after they close.
 // SPDX-License-Identifier: Apache-2.0
 #include "wormcube/runtime/machine/node/inbox.hpp"
 
@@ -13,7 +13,7 @@
 
 using namespace wormcube;
 
-TEST_CASE("an inbox takes waiters while it is open", "[machine]") {
+TEST_CASE("an inbox accepts waiters while it is open", "[machine]") {
   Inbox inbox;
   Waiter a(Waiter::Kind::worm), b(Waiter::Kind::worm), c(Waiter::Kind::worm);
   CHECK_FALSE(inbox.put(a));

@@ -1,4 +1,4 @@
-// What a machine refuses or promises besides running programs: its options, its limits, who is to
+// What a machine refuses or guarantees besides running programs: options, limits, whom errors
 // blame.
 // SPDX-License-Identifier: Apache-2.0
 #include "wormcube/runtime/base/error.hpp"
@@ -40,7 +40,7 @@ TEST_CASE("a usage error of one node names it", "[machine]") {
               });
             }) == "node 2: 3 blocks, need 4");
     }
-    // The others have got further: node 4 has told so.
+    // The others have got further: node 4 has reported it.
     if (!options.lock_step) {
       CHECK(message_of<UsageError>([&] {
               machine.run([&](Node& node) {
@@ -148,17 +148,17 @@ TEST_CASE("the time limit comes amid messages that one worker moves, run after r
   }
 }
 
-TEST_CASE("a machine tells when nodes run on after the time limit", "[machine]") {
+TEST_CASE("a machine reports nodes that run on after the time limit", "[machine]") {
   for (const ExecutorKind executor : {ExecutorKind::threads, ExecutorKind::fibers}) {
     MachineOptions options = plain(executor);
     options.time_limit = 30ms;
     options.overrun_grace = 20ms;
     std::atomic<bool> end{false};
-    std::string told;
+    std::string reported;
     int calls = 0;
     options.on_overrun = [&](const std::string& text) {
       ++calls;
-      told = text;
+      reported = text;
       end = true;
     };
     Machine machine(Topology::parse("ring:3"), options);
@@ -175,7 +175,7 @@ TEST_CASE("a machine tells when nodes run on after the time limit", "[machine]")
                }),
                Contains("30 ms"));
     CHECK(calls == 1);
-    CHECK_THAT(told, Contains("30 ms, the time limit; ") && Contains("nodes run on"));
+    CHECK_THAT(reported, Contains("30 ms, the time limit; ") && Contains("nodes run on"));
   }
 }
 

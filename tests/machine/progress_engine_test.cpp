@@ -1,4 +1,4 @@
-// What goes on beside a node's program: requests that are no messages, and a progress engine.
+// What runs beside a node's program: requests that are not messages, and a progress engine.
 // SPDX-License-Identifier: Apache-2.0
 #include "wormcube/runtime/base/error.hpp"
 #include "wormcube/runtime/node/requests.hpp"
@@ -102,7 +102,7 @@ TEST_CASE("a progress engine goes on while its node asks", "[machine][requests]"
   REQUIRE(wrong == 0);
 }
 
-TEST_CASE("a request that nobody settles is a deadlock, and one that is left open is told",
+TEST_CASE("a request that nobody settles is a deadlock, and one left open is reported",
           "[machine][requests]") {
   Machine machine(Topology::parse("ring:2"), plain(ExecutorKind::fibers));
   REQUIRE_THROWS_AS(machine.run([&](Node& node) {

@@ -1,4 +1,4 @@
-// How a pattern follows from its seed, and what a node does in it.
+// Derives a pattern from its seed, and a node's part in it.
 // SPDX-License-Identifier: Apache-2.0
 #include "wormcube/tests/machine/random_patterns.hpp"
 

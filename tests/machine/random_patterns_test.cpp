@@ -1,5 +1,6 @@
 // Random communication patterns on random machines: every byte arrives where it should, in order,
-// and every run ends as its seed has it. WORMCUBE_SEEDS says how many, WORMCUBE_FIRST_SEED from where.
+// and every run ends as its seed requires. WORMCUBE_SEEDS is their number,
+// WORMCUBE_FIRST_SEED the first.
 // SPDX-License-Identifier: Apache-2.0
 #include "wormcube/tests/machine/random_patterns.hpp"
 

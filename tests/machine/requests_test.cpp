@@ -409,7 +409,7 @@ TEST_CASE("an action at no node is refused, one that throws ends the run", "[mac
                     Contains("node 1") && Contains("no such place"));
 }
 
-TEST_CASE("what is misused is refused in words", "[machine][requests]") {
+TEST_CASE("misuse is refused with an explanation", "[machine][requests]") {
   on_all("ring:4", [](Machine& machine) {
     const auto refusal_of = [&](const std::function<void(Node&, Requests&)>& misuse) {
       return message_of<UsageError>([&] {
@@ -466,8 +466,7 @@ TEST_CASE("what is misused is refused in words", "[machine][requests]") {
   });
 }
 
-TEST_CASE("requests that are left open and messages that are not received are told",
-          "[machine][requests]") {
+TEST_CASE("open requests and unreceived messages are reported", "[machine][requests]") {
   on_all("ring:4", [](Machine& machine) {
     static int number = 0;
     const auto error_of = [&](const std::function<void(Node&, Requests&)>& program) {
@@ -628,7 +627,7 @@ TEST_CASE("random requests, all of them complete and right", "[machine][requests
   }
 }
 
-TEST_CASE("what nobody has received is told, where that is allowed", "[machine][requests]") {
+TEST_CASE("unreceived messages are reported where they are allowed", "[machine][requests]") {
   MachineOptions options;
   options.messaging.allow_unreceived = true;
   for (const ExecutorKind executor : {ExecutorKind::threads, ExecutorKind::fibers}) {
@@ -672,7 +671,7 @@ TEST_CASE("a deadlock's text can be the caller's, made from the table and what n
     options.messaging.deadlock_text = [](const std::string& table,
                                          std::span<const UnreceivedMessage> left) {
       REQUIRE(left.size() == 1);
-      return "told: " + std::to_string(left.front().tag) + " " + table.substr(0, 8);
+      return "left: " + std::to_string(left.front().tag) + " " + table.substr(0, 8);
     };
     Machine machine(Topology::parse("ring:2"), options);
     int value = 0;
@@ -683,7 +682,7 @@ TEST_CASE("a deadlock's text can be the caller's, made from the table and what n
           requests.start(MessagePattern{.source = 1 - node.rank(), .tag = 9}, in(value));
       requests.wait(request);
     }),
-                      "told: 8 deadlock");
+                      "left: 8 deadlock");
   }
 }
 
@@ -695,7 +694,7 @@ TEST_CASE("early messages are kept up to their own limits", "[machine][requests]
   options.messaging.unexpected_messages = 3;
   options.messaging.unexpected_bytes = 10000;
   Machine machine(Topology::parse("line:2"), options);
-  // How many sends of so many bytes are complete before anything is received.
+  // How many sends of this many bytes are complete before anything is received.
   const auto kept = [&](Bytes bytes) {
     int complete = 0;
     std::vector<std::byte> data(bytes), room(bytes);

@@ -1,4 +1,4 @@
-// Statistics and traces: what a run says about itself is what its dry schedule says.
+// Statistics and traces of a run agree with its dry schedule.
 // SPDX-License-Identifier: Apache-2.0
 #include "wormcube/runtime/base/error.hpp"
 #include "wormcube/runtime/topology/routing.hpp"
@@ -127,7 +127,7 @@ TEST_CASE("the trace of a real run is the dry run's record", "[machine]") {
   }
 }
 
-TEST_CASE("links and nodes count what the dry schedule routes over them", "[machine]") {
+TEST_CASE("links and nodes count the traffic of the dry schedule", "[machine]") {
   const std::vector<MachineOptions> all = variations();
   std::size_t turn = 0;
   std::vector<std::pair<std::string, Program>> tested = all_programs();

@@ -1,4 +1,4 @@
-// Stress: the protocols of the machine, again and again, capacity one, far more nodes than cores.
+// Stress: the protocols of the machine, repeatedly, capacity one, far more nodes than cores.
 // SPDX-License-Identifier: Apache-2.0
 #include "wormcube/runtime/base/error.hpp"
 #include "wormcube/runtime/node/arithmetic.hpp"

@@ -1,4 +1,4 @@
-// What the tests of the machine share: payload that is known by its key, checks for use inside node
+// Shared by the tests of the machine: payload identified by its key, checks for use inside node
 // programs, and machines of every kind.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
@@ -25,7 +25,7 @@ namespace machine_tests {
 
 using namespace wormcube;
 
-/// Sanitizers make a run so many times slower: tests with a free number of repetitions divide it.
+/// Sanitizers make a run this many times slower: tests with a free number of repetitions divide it.
 constexpr int patience = sanitized ? 8 : 1;
 
 /// A well-mixed number (splitmix64).

@@ -1,4 +1,4 @@
-// Windows: several steps of a node under way at once, and nobody can tell.
+// Windows: several steps of a node in progress at once, without any visible difference.
 // SPDX-License-Identifier: Apache-2.0
 #include "wormcube/runtime/base/error.hpp"
 #include "wormcube/runtime/node/arithmetic.hpp"

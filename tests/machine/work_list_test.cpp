@@ -1,4 +1,4 @@
-// Work lists: what is pushed is taken once, and nobody is busy exactly when nothing is left to do.
+// Work lists: each entry is taken once, and all are idle exactly when no work is left.
 // SPDX-License-Identifier: Apache-2.0
 #include "wormcube/runtime/machine/executor/work_list.hpp"
 
@@ -24,7 +24,7 @@ struct Token {
 
 }  // namespace
 
-TEST_CASE("a work list gives what it is handed, the oldest first", "[machine]") {
+TEST_CASE("a work list returns its entries, the oldest first", "[machine]") {
   Busy busy;
   WorkList<Token> list(busy);
   busy.begin();
@@ -69,7 +69,7 @@ TEST_CASE("who hands something to an idle worker counts it and must wake it", "[
   CHECK(busy.end());
 }
 
-TEST_CASE("a worker that dozes counts as busy, and is woken by what it is handed", "[machine]") {
+TEST_CASE("a dozing worker counts as busy and is woken by new work", "[machine]") {
   using Clock = std::chrono::steady_clock;
   Busy busy;
   WorkList<Token> list(busy);
@@ -101,7 +101,7 @@ TEST_CASE("a worker that dozes counts as busy, and is woken by what it is handed
   CHECK(busy.end());
 }
 
-// Workers hand tokens on to each other, each token so many times, and rest whenever they have none.
+// Workers pass tokens to each other, each token this many times, and rest while they have none.
 // Whoever finds that nobody is busy must find that all tokens have made all their hops.
 TEST_CASE("nobody is busy exactly when all work is done", "[machine][stress]") {
   constexpr int count = 3, tokens = 4;

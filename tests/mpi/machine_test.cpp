@@ -187,7 +187,7 @@ TEST_CASE("pieces travel as one message, packed or described, and are cut differ
   }
 }
 
-/// Runs every algorithm on every network with so many nodes; returns how many programs ran.
+/// Runs every algorithm on every network with this many nodes; returns how many programs ran.
 std::uint64_t run_all(Bytes eager_limit, Rank fewest_nodes, Rank most_nodes) {
   add_library_algorithms();
   std::uint64_t programs = 0;

@@ -1,4 +1,4 @@
-/* Must never reach main when it is started by itself.
+/* Must never reach main when it is started directly.
    SPDX-License-Identifier: Apache-2.0 */
 #include <mpi.h>
 #include <stdio.h>

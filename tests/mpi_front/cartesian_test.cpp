@@ -135,7 +135,7 @@ TEST_CASE("a grid lies on the network's own dimensions", "[mpi_front]") {
   CHECK_FALSE(nodes_for(CartGrid({5}, {false}), Topology::parse("ring:4")).has_value());
 }
 
-TEST_CASE("a row or a plane of the network is told from other nodes", "[mpi_front]") {
+TEST_CASE("a row or a plane of the network is recognised", "[mpi_front]") {
   const Topology network = Topology::parse("torus:2x3x4");
   const auto along = [&](std::vector<Rank> nodes) { return dimensions_of(network, nodes); };
   using Dimensions = std::vector<int>;

@@ -1,4 +1,5 @@
-// Datatypes: random trees of constructors beside the standard's definition, a list of (type, displacement).
+// Datatypes: random trees of constructors against the standard's definition, a list of (type,
+// displacement).
 // SPDX-License-Identifier: Apache-2.0
 #include "wormcube/apps/mpi/engine/types/datatype.hpp"
 
@@ -443,7 +444,7 @@ TEST_CASE("the comparison of datatypes sees another one", "[mpi_front]") {
   CHECK(difference({pair, floats}, 2) == "signature");
 }
 
-TEST_CASE("predefined types have C's sizes, and those that their handles tell", "[mpi_front]") {
+TEST_CASE("predefined types have C's sizes and those encoded in their handles", "[mpi_front]") {
   int found = 0;
   for (std::uintptr_t number = 0x200; number < 0x300; ++number) {
     const auto handle = reinterpret_cast<MPI_Datatype>(number);
@@ -488,7 +489,7 @@ TEST_CASE("what is contiguous is one piece, however it was built", "[mpi_front]"
   CHECK(column->shape().layout.layout->kind() == Layout::Kind::repeat);
   CHECK(column->pieces(1, 100)->size() == 100);
   CHECK_FALSE(column->pieces(1, 99));
-  // Signatures do not tell how a sequence was built, and do tell its order.
+  // Signatures do not depend on how a sequence was built, but on its order.
   const auto thousand = Datatype::contiguous(1000, predefined(MPI_INT));
   CHECK(thousand->signature(3) == predefined(MPI_INT)->signature(3000));
   const auto int_double =
@@ -514,7 +515,7 @@ TEST_CASE("large types cost what their constructors cost", "[mpi_front]") {
   CHECK(block->shape().layout.layout->pieces() == 62'500'000'000);
 }
 
-TEST_CASE("a datatype tells how it was made", "[mpi_front]") {
+TEST_CASE("a datatype reports how it was made", "[mpi_front]") {
   const DatatypePointer number = predefined(MPI_INT);
   const auto contents = [](const DatatypePointer& type) -> const TypeContents& {
     return type->contents();
@@ -549,7 +550,7 @@ TEST_CASE("a datatype tells how it was made", "[mpi_front]") {
   CHECK(contents(Datatype::duplicate(vector)).combiner == MPI_COMBINER_DUP);
 }
 
-TEST_CASE("what makes no datatype is refused", "[mpi_front]") {
+TEST_CASE("invalid datatype arguments are refused", "[mpi_front]") {
   const DatatypePointer number = predefined(MPI_INT);
   const std::vector<int> block(1, MPI_DISTRIBUTE_BLOCK),
       default_argument(1, MPI_DISTRIBUTE_DFLT_DARG), two(1, 2);

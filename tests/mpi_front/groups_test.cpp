@@ -1,4 +1,4 @@
-// Groups, and what else MPI says of sets of ranks.
+// Groups, and MPI's other functions on sets of ranks.
 // SPDX-License-Identifier: Apache-2.0
 #include "wormcube/apps/mpi/engine/base/groups.hpp"
 

@@ -22,7 +22,7 @@ void work(std::clock_t milliseconds) {
 
 }  // namespace
 
-TEST_CASE("what others do while a rank sleeps is none of its work", "[mpi]") {
+TEST_CASE("the work of other ranks while a rank sleeps does not count as its own", "[mpi]") {
   ModelClock clock(Topology::parse("ring:2"), 2, ModelClock::Kind::model, {}, 1);
   constexpr double seconds = 0.05;
   CHECK_FALSE(clock.rest(0));  // it has not begun

@@ -1,4 +1,5 @@
-/* Sends from a lent buffer, and messages claimed before they are received. SPDX-License-Identifier: Apache-2.0 */
+/* Sends from an attached buffer, and messages matched before they are received.
+   SPDX-License-Identifier: Apache-2.0 */
 #include <mpi.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -58,7 +59,7 @@ int main(int argc, char **argv) {
   for (int i = 0; i < several; ++i) MPI_Recv(in, 10, MPI_INT, previous, 7 + i, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
   MPI_Buffer_detach(&given, &given_bytes);
   wrong += given != small || given_bytes != room;
-  /* Too small a buffer is told. */
+  /* Too small a buffer is reported. */
   MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
   wrong += class_of(MPI_Bsend(&rank, 1, MPI_INT, next, 2, MPI_COMM_WORLD)) != MPI_ERR_BUFFER;
   MPI_Bsend_init(&rank, 1, MPI_INT, next, 2, MPI_COMM_WORLD, &request);

@@ -1,4 +1,5 @@
-// What the clocks of C and C++ tell, beside MPI's: in microseconds, or that it is this computer's time.
+// The clocks of C and C++ compared with MPI's: in microseconds, or that they show
+// this computer's time.
 // SPDX-License-Identifier: Apache-2.0
 #include <chrono>
 #include <cstdio>
@@ -31,7 +32,7 @@ int main(int argc, char** argv) {
   if (rank == 0 && seconds > 1000000000) {
     const auto off = static_cast<long long>(seconds) - day.tv_sec,
                other = static_cast<long long>(utc.tv_sec) - day.tv_sec;
-    // time() tells the second of the last tick: it may still be the one before.
+    // time() returns the second of the last tick, which may still be the previous one.
     const bool right = off >= -1 && off < 60 && other >= 0 && other < 60 &&
                        duration_cast<std::chrono::seconds>(date).count() - day.tv_sec < 60;
     // The library's passes one timespec for the time to sleep and for what is left of it.

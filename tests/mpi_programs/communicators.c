@@ -1,4 +1,5 @@
-/* Two communicators of the same ranks never take each other's messages. SPDX-License-Identifier: Apache-2.0 */
+/* Two communicators with the same ranks never receive each other's messages.
+   SPDX-License-Identifier: Apache-2.0 */
 #include <mpi.h>
 #include <stdio.h>
 

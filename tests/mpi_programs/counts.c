@@ -1,4 +1,5 @@
-/* The forms with MPI_Count of what sends and receives, and the tool interface. SPDX-License-Identifier: Apache-2.0 */
+/* The MPI_Count forms of sends and receives, and the tool interface.
+   SPDX-License-Identifier: Apache-2.0 */
 #include <mpi.h>
 #include <stdio.h>
 #include <stdlib.h>

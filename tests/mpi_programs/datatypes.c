@@ -1,4 +1,5 @@
-/* Datatypes: what they tell of themselves, and what is sent and received by them. What is printed, in the order of ranks, is
+/* Datatypes: their properties, and messages that use them. What is printed, in the order of
+   ranks, is
    what any MPI prints. SPDX-License-Identifier: Apache-2.0 */
 #include <mpi.h>
 #include <stdarg.h>
@@ -39,7 +40,7 @@ static const char *name_of(int combiner) {
 static unsigned char memory[4096], received[4096], packed[4096];
 enum { middle = 1024 };
 
-static void tell(const char *name, MPI_Datatype type, int distance) {
+static void show(const char *name, MPI_Datatype type, int distance) {
   int bytes, integers, addresses, types, combiner;
   MPI_Aint lower, extent, true_lower, true_extent;
   MPI_Type_size(type, &bytes);
@@ -107,12 +108,12 @@ int main(int argc, char **argv) {
   MPI_Comm_size(MPI_COMM_WORLD, &size);
 
   const MPI_Datatype predefined[] = {MPI_CHAR, MPI_INT, MPI_DOUBLE, MPI_LONG_DOUBLE, MPI_SHORT_INT, MPI_DOUBLE_INT, MPI_2INT, MPI_BYTE, MPI_C_DOUBLE_COMPLEX};
-  for (size_t i = 0; i < sizeof predefined / sizeof *predefined; ++i) tell("predefined", predefined[i], 1);
+  for (size_t i = 0; i < sizeof predefined / sizeof *predefined; ++i) show("predefined", predefined[i], 1);
   MPI_Datatype row, column, types[16];
   MPI_Type_contiguous(5, MPI_INT, &row);
-  tell("contiguous", row, 1);
+  show("contiguous", row, 1);
   MPI_Type_vector(3, 2, 7, MPI_SHORT, &column);
-  tell("vector", column, 1);
+  show("vector", column, 1);
   int n = 0;
   MPI_Type_vector(3, 2, -4, MPI_INT, &types[n++]);
   MPI_Type_create_hvector(3, 2, 28, column, &types[n++]);
@@ -124,7 +125,7 @@ int main(int argc, char **argv) {
   MPI_Type_create_hindexed_block(4, 2, bytes, MPI_INT, &types[n++]);
   MPI_Type_create_resized(MPI_INT, -4, 12, &types[n++]);
   MPI_Type_dup(column, &types[n++]);
-  for (int i = 0; i < n; ++i) tell("made", types[i], 1);
+  for (int i = 0; i < n; ++i) show("made", types[i], 1);
   /* A struct of C, its extent as the compiler's. */
   const int blocks[] = {1, 3, 1, 3};
   const MPI_Aint members[] = {offsetof(struct particle, kind), offsetof(struct particle, at), offsetof(struct particle, charge),
@@ -132,9 +133,9 @@ int main(int argc, char **argv) {
   const MPI_Datatype kinds[] = {MPI_CHAR, MPI_DOUBLE, MPI_INT, MPI_SHORT};
   MPI_Datatype particle, array, part;
   MPI_Type_create_struct(4, blocks, members, kinds, &particle);
-  tell("struct", particle, 1);
+  show("struct", particle, 1);
   MPI_Type_contiguous(3, particle, &array);
-  tell("structs", array, 1);
+  show("structs", array, 1);
   MPI_Aint lower, extent;
   MPI_Type_get_extent(particle, &lower, &extent);
   say("as the compiler's: %d\n", lower == 0 && extent == (MPI_Aint)sizeof(struct particle));
@@ -142,12 +143,12 @@ int main(int argc, char **argv) {
   const int sizes[] = {4, 5, 6}, subsizes[] = {2, 3, 2}, starts[] = {1, 0, 3};
   for (int order = 0; order < 2; ++order) {
     MPI_Type_create_subarray(3, sizes, subsizes, starts, order == 0 ? MPI_ORDER_C : MPI_ORDER_FORTRAN, MPI_SHORT, &part);
-    tell("subarray", part, 1);
+    show("subarray", part, 1);
     MPI_Type_free(&part);
     const int distributions[] = {MPI_DISTRIBUTE_BLOCK, MPI_DISTRIBUTE_CYCLIC, MPI_DISTRIBUTE_NONE};
     const int arguments[] = {MPI_DISTRIBUTE_DFLT_DARG, 2, MPI_DISTRIBUTE_DFLT_DARG}, grid[] = {2, 2, 1};
     MPI_Type_create_darray(4, rank % 4, 3, sizes, distributions, arguments, grid, order == 0 ? MPI_ORDER_C : MPI_ORDER_FORTRAN, MPI_SHORT, &part);
-    tell("darray", part, 0);
+    show("darray", part, 0);
     MPI_Type_free(&part);
   }
   /* A message that ends within an element of the receiver's. */

@@ -1,4 +1,4 @@
-/* deep KIB: a rank uses so much of its stack, in one large array; 0: by recursion without an end.
+/* deep KIB: a rank uses this much of its stack, in one large array; 0: by endless recursion.
    SPDX-License-Identifier: Apache-2.0 */
 #include <mpi.h>
 #include <stdlib.h>

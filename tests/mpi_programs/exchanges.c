@@ -1,4 +1,5 @@
-/* A send and a receive as one request, in each way to wait for it; error codes of the program's own. SPDX-License-Identifier: Apache-2.0 */
+/* A send and a receive as one request, with each kind of wait; user-defined error codes.
+   SPDX-License-Identifier: Apache-2.0 */
 #include <mpi.h>
 #include <stdio.h>
 #include <string.h>
@@ -69,30 +70,30 @@ static void one_of_each(int count) {
   wrong += status.MPI_SOURCE != MPI_PROC_NULL;
   /* Calls that report several statuses write the error of each, of success too; those of one leave it. */
   MPI_Request pair[2];
-  MPI_Status told[2];
+  MPI_Status pair_statuses[2];
   int places[2];
   for (int way = 0; way < 5; ++way) {
-    told[0].MPI_ERROR = told[1].MPI_ERROR = 77;
+    pair_statuses[0].MPI_ERROR = pair_statuses[1].MPI_ERROR = 77;
     MPI_Irecv(in, 1, MPI_INT, 0, 10, MPI_COMM_SELF, pair);
     MPI_Isend(out, 1, MPI_INT, 0, 10, MPI_COMM_SELF, pair + 1);
     if (way == 0) {
-      MPI_Waitall(2, pair, told);
+      MPI_Waitall(2, pair, pair_statuses);
     } else if (way == 1) {
-      do MPI_Testall(2, pair, &flag, told);
+      do MPI_Testall(2, pair, &flag, pair_statuses);
       while (!flag);
     } else if (way == 4) {
-      MPI_Wait(pair, told);
-      MPI_Wait(pair + 1, told + 1);
+      MPI_Wait(pair, pair_statuses);
+      MPI_Wait(pair + 1, pair_statuses + 1);
     } else {
       for (int left = 2, ended = 0; left > 0; left -= ended) {
         if (way == 2) {
-          MPI_Waitsome(2, pair, &ended, places, told + 2 - left);
+          MPI_Waitsome(2, pair, &ended, places, pair_statuses + 2 - left);
         } else {
-          MPI_Testsome(2, pair, &ended, places, told + 2 - left);
+          MPI_Testsome(2, pair, &ended, places, pair_statuses + 2 - left);
         }
       }
     }
-    for (int i = 0; i < 2; ++i) wrong += told[i].MPI_ERROR != (way == 4 ? 77 : MPI_SUCCESS);
+    for (int i = 0; i < 2; ++i) wrong += pair_statuses[i].MPI_ERROR != (way == 4 ? 77 : MPI_SUCCESS);
   }
   /* A null request has the empty status, without an error. */
   status.MPI_ERROR = 77;

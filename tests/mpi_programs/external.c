@@ -1,4 +1,4 @@
-/* external32: bytes as the standard's table has them, and back. SPDX-License-Identifier: Apache-2.0 */
+/* external32: bytes as in the standard's table, and back. SPDX-License-Identifier: Apache-2.0 */
 #include <math.h>
 #include <mpi.h>
 #include <stddef.h>

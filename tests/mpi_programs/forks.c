@@ -1,4 +1,4 @@
-/* A rank forks: the child ends as it would anywhere. SPDX-License-Identifier: Apache-2.0 */
+/* A rank forks: the child ends as it would in any program. SPDX-License-Identifier: Apache-2.0 */
 #include <mpi.h>
 #include <stdio.h>
 #include <stdlib.h>

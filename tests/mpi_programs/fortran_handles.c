@@ -1,4 +1,4 @@
-/* Handles as integers of Fortran, and back. SPDX-License-Identifier: Apache-2.0 */
+/* Handles as Fortran integers, and back. SPDX-License-Identifier: Apache-2.0 */
 #include <mpi.h>
 #include <stdio.h>
 

@@ -37,7 +37,7 @@ static void ring(int nodes) {
   free(index), free(edges);
 }
 
-static void tell(MPI_Comm graph, int weighted, int first_weight) {
+static void show(MPI_Comm graph, int weighted, int first_weight) {
   int counts[2], flag, in[2] = {-1, -1}, out[2] = {-1, -1}, in_weights[2] = {0, 0}, out_weights[2] = {0, 0}, kind;
   MPI_Topo_test(graph, &kind);
   MPI_Dist_graph_neighbors_count(graph, counts, counts + 1, &flag);
@@ -61,14 +61,14 @@ int main(int argc, char **argv) {
   const int in[2] = {before, rank}, out[1] = {next};
   const int in_weights[2] = {10 + before, 100}, out_weights[1] = {10 + rank};
   MPI_Dist_graph_create_adjacent(MPI_COMM_WORLD, 2, in, in_weights, 1, out, out_weights, MPI_INFO_NULL, 0, &graph);
-  tell(graph, 1, 10);
+  show(graph, 1, 10);
   MPI_Comm_dup(graph, &copy);
-  tell(copy, 1, 10);
+  show(copy, 1, 10);
   MPI_Comm_free(&graph), MPI_Comm_free(&copy);
   MPI_Dist_graph_create_adjacent(MPI_COMM_WORLD, 2, in, MPI_UNWEIGHTED, 1, out, MPI_UNWEIGHTED, MPI_INFO_NULL, 1, &graph);
-  tell(graph, 0, 0);
+  show(graph, 0, 0);
   MPI_Comm_free(&graph);
-  /* Edges that others tell of: rank 0 of all. */
+  /* Edges contributed by others: rank 0 contributes all. */
   int *const sources = malloc((size_t)size * sizeof *sources), *const degrees = malloc((size_t)size * sizeof *degrees);
   int *const ends = malloc((size_t)size * sizeof *ends), *const weights = malloc((size_t)size * sizeof *weights);
   for (int i = 0; i < size; ++i) {

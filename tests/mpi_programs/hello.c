@@ -1,4 +1,4 @@
-/* Each rank says who it is, in order: rank 0 prints what it gets. SPDX-License-Identifier: Apache-2.0 */
+/* Each rank sends its name, in order: rank 0 prints them. SPDX-License-Identifier: Apache-2.0 */
 #include <mpi.h>
 #include <stdio.h>
 #include <string.h>

@@ -1,4 +1,5 @@
-/* Standard input is rank 0's: what each rank reads of it, in each way, told by rank 0. SPDX-License-Identifier: Apache-2.0 */
+/* Standard input belongs to rank 0, which reports what each rank reads with each function.
+   SPDX-License-Identifier: Apache-2.0 */
 #include <mpi.h>
 #include <stdio.h>
 #include <string.h>
@@ -11,7 +12,7 @@ int main(int argc, char **argv) {
   int rank, size, number = -1;
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
   MPI_Comm_size(MPI_COMM_WORLD, &size);
-  char told[most] = "", line[20] = "";
+  char report[most] = "", line[20] = "";
   const int words = scanf("%d", &number), letter = getchar();
   const int has_line = fgets(line, sizeof line, stdin) != NULL, next = fgetc(stdin), again = ungetc(next, stdin);
   size_t rest = 0;
@@ -20,9 +21,9 @@ int main(int argc, char **argv) {
   char byte;
   const int left = (int)read(STDIN_FILENO, &byte, 1);
   line[strcspn(line, "\n")] = '\0';
-  snprintf(told, sizeof told, "%d %d, %d, %d '%.20s', %d %d, %d more, %d %d", words, number, letter, has_line, line, next, again, (int)rest, at_end, left);
+  snprintf(report, sizeof report, "%d %d, %d, %d '%.20s', %d %d, %d more, %d %d", words, number, letter, has_line, line, next, again, (int)rest, at_end, left);
   char all[most * 64];
-  MPI_Gather(told, most, MPI_CHAR, all, most, MPI_CHAR, 0, MPI_COMM_WORLD);
+  MPI_Gather(report, most, MPI_CHAR, all, most, MPI_CHAR, 0, MPI_COMM_WORLD);
   for (int r = 0; rank == 0 && r < size; ++r) printf("%d: %s\n", r, all + most * r);
   /* A file in its place is each rank's own. */
   FILE *const other = argc > 1 ? freopen(argv[1], "r", stdin) : NULL;

@@ -1,4 +1,5 @@
-/* Communicators that are made by some of the ranks, by one far ahead of the others, or not at all. SPDX-License-Identifier: Apache-2.0 */
+/* Communicators made by some of the ranks, by one far ahead of the others, or not at all.
+   SPDX-License-Identifier: Apache-2.0 */
 #include <mpi.h>
 #include <stdio.h>
 #include <stdlib.h>

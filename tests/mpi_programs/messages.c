@@ -1,4 +1,5 @@
-/* Messages in every way that a rank can send and wait: all is checked, rank 0 says how much. SPDX-License-Identifier: Apache-2.0 */
+/* Messages with every kind of send and wait: all are checked, and rank 0 prints how many.
+   SPDX-License-Identifier: Apache-2.0 */
 #include <mpi.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,4 +1,5 @@
-/* Collectives among neighbours, in their three forms, on a grid, a graph, a distributed graph: each block tells who sent it as which of its
+/* Collectives among neighbours, in their three forms, on a grid, a graph, a distributed graph: each
+   block names its sender and its number among its
    own. SPDX-License-Identifier: Apache-2.0 */
 #include <mpi.h>
 #include <stdio.h>

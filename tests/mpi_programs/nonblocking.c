@@ -1,4 +1,5 @@
-/* Nonblocking and persistent collectives: what each gives is what the blocking one gives; many under way at once, completed in another order
+/* Nonblocking and persistent collectives: each gives the result of the blocking one; many in
+   progress at once, completed in another order
    by each rank, mixed with messages. SPDX-License-Identifier: Apache-2.0 */
 #define _DEFAULT_SOURCE
 #include <mpi.h>

@@ -1,4 +1,4 @@
-/* Names of the functions that the program's table does not have. SPDX-License-Identifier: Apache-2.0 */
+/* Prints the functions that the program's table lacks. SPDX-License-Identifier: Apache-2.0 */
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <stdio.h>

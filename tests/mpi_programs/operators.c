@@ -1,4 +1,5 @@
-/* The program's own operators, one that does not commute, on a type with gaps: products of matrices, in the order of ranks. What is
+/* User-defined operators, one of them not commutative, on a type with gaps: products of matrices,
+   in the order of ranks. What is
    printed is what any MPI prints. SPDX-License-Identifier: Apache-2.0 */
 #include <mpi.h>
 #include <stdio.h>
@@ -28,15 +29,15 @@ static void begin(void) {
   for (int i = 0; i < 64 + many; ++i) in[i] = (struct matrix){rank + i + 1, -1, i + 2, -1, rank * 3 + i, 1};
   for (int i = 0; i < many; ++i) out[i] = (struct matrix){0, 77, 0, 78, 0, 0};
 }
-static void tell(const char *name, int teller, int count) {
-  struct matrix told[many];
+static void show(const char *name, int sender, int count) {
+  struct matrix shown[many];
   MPI_Request request;
-  if (rank == 0) MPI_Irecv(told, sizeof told, MPI_BYTE, teller, 1, MPI_COMM_WORLD, &request);
-  if (rank == teller) MPI_Send(out, sizeof out, MPI_BYTE, 0, 1, MPI_COMM_WORLD);
+  if (rank == 0) MPI_Irecv(shown, sizeof shown, MPI_BYTE, sender, 1, MPI_COMM_WORLD, &request);
+  if (rank == sender) MPI_Send(out, sizeof out, MPI_BYTE, 0, 1, MPI_COMM_WORLD);
   if (rank != 0) return;
   MPI_Wait(&request, MPI_STATUS_IGNORE);
-  printf("%s, rank %d:", name, teller);
-  for (int i = 0; i < count; ++i) printf(" (%d %d %d %d %d %d)", told[i].a, told[i].gap_1, told[i].b, told[i].gap_2, told[i].c, told[i].d);
+  printf("%s, rank %d:", name, sender);
+  for (int i = 0; i < count; ++i) printf(" (%d %d %d %d %d %d)", shown[i].a, shown[i].gap_1, shown[i].b, shown[i].gap_2, shown[i].c, shown[i].d);
   printf("\n");
 }
 
@@ -53,17 +54,17 @@ int main(int argc, char **argv) {
   MPI_Op product;
   MPI_Op_create(multiply, 0, &product);
   const int last = size - 1;
-  begin(), MPI_Allreduce(in, out, many, type, product, MPI_COMM_WORLD), tell("allreduce", last, many);
-  begin(), MPI_Scan(in, out, many, type, product, MPI_COMM_WORLD), tell("scan", last / 2, many);
-  begin(), MPI_Exscan(in, out, many, type, product, MPI_COMM_WORLD), tell("exscan", last, many);
-  begin(), MPI_Reduce(in, out, many, type, product, last, MPI_COMM_WORLD), tell("reduce", last, many);
-  begin(), MPI_Reduce_scatter_block(in, out, 1, type, product, MPI_COMM_WORLD), tell("reduce_scatter_block", last, 2);
+  begin(), MPI_Allreduce(in, out, many, type, product, MPI_COMM_WORLD), show("allreduce", last, many);
+  begin(), MPI_Scan(in, out, many, type, product, MPI_COMM_WORLD), show("scan", last / 2, many);
+  begin(), MPI_Exscan(in, out, many, type, product, MPI_COMM_WORLD), show("exscan", last, many);
+  begin(), MPI_Reduce(in, out, many, type, product, last, MPI_COMM_WORLD), show("reduce", last, many);
+  begin(), MPI_Reduce_scatter_block(in, out, 1, type, product, MPI_COMM_WORLD), show("reduce_scatter_block", last, 2);
   begin();
   for (int i = 0; i < many; ++i) out[i] = in[i], out[i].gap_1 = 5;
-  MPI_Allreduce(MPI_IN_PLACE, out, many, type, product, MPI_COMM_WORLD), tell("in place", last, many);
+  MPI_Allreduce(MPI_IN_PLACE, out, many, type, product, MPI_COMM_WORLD), show("in place", last, many);
   begin();
   for (int i = 0; i < many; ++i) out[i] = in[i + 1], out[i].gap_1 = 5;
-  MPI_Reduce_local(in, out, many, type, product), tell("local", last, many);
+  MPI_Reduce_local(in, out, many, type, product), show("local", last, many);
   int commutes;
   MPI_Op_commutative(product, &commutes);
   if (rank == 0) printf("commutes: %d\n", commutes);

@@ -1,4 +1,5 @@
-/* Requests that their own rank completes: generalized ones, messages in partitions; and statuses that are looked at.
+/* Requests that their own rank completes: generalized ones, partitioned messages; and
+   statuses that are queried.
    SPDX-License-Identifier: Apache-2.0 */
 #include <mpi.h>
 #include <stdio.h>

@@ -1,4 +1,4 @@
-/* What the system's library keeps for a program is each rank's own here. SPDX-License-Identifier: Apache-2.0 */
+/* State of the system's library is separate for each rank. SPDX-License-Identifier: Apache-2.0 */
 #include <getopt.h>
 #include <mpi.h>
 #include <stdio.h>

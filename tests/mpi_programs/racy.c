@@ -1,5 +1,6 @@
-/* Rank 0 takes messages as they come. `race` prints what depends on their order, `right` what does not, `hidden` waits for a message from rank 1 that the wildcard may
-   have taken. SPDX-License-Identifier: Apache-2.0 */
+/* Rank 0 receives messages as they arrive.
+   `race` prints what depends on their order, `right` what does not, `hidden`
+   waits for a message from rank 1 that the wildcard may have taken. SPDX-License-Identifier: Apache-2.0 */
 #include <mpi.h>
 #include <stdio.h>
 #include <string.h>

@@ -109,7 +109,7 @@ static Event draw_event(int number, Number *plan) {
 
 static int value_of(int event, int index) { return (int)((unsigned)event * 7919u + (unsigned)index * 31u) & 0x7fffffff; }
 
-/* Memory for so many ints of a type, filled with `none`. */
+/* Memory for this many ints of a type, filled with `none`. */
 enum { none = -77 };
 static int *memory_for(int type, int ints) {
   const size_t count = (size_t)(ints / ints_in[type]) * (size_t)extents[type];

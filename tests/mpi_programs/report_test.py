@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""What mpirun tells after a run: JSON against docs/schemas, counts, the matrix, the report's words.
+"""What mpirun reports after a run: JSON against docs/schemas, counts, the matrix, the text.
 
 usage: report_test.py WORMCUBE FOLDER   where FOLDER has the compiled programs
 """
@@ -73,7 +73,7 @@ class Report(unittest.TestCase):
         self.check(document)
         self.assertEqual(len(document["left"]), 4)
 
-    def test_a_place_is_asked_for_once(self):
+    def test_a_place_is_looked_up_once(self):
         with tempfile.TemporaryDirectory() as folder:
             asked = pathlib.Path(folder) / "asked"
             tool = pathlib.Path(folder) / "addr2line"
@@ -94,7 +94,7 @@ class Report(unittest.TestCase):
         self.assertRegex(rows[1], r"^1,3,5,[0-9,]+,\.\. \(100\)  MPI_Recv ")
         self.assertLess(max(map(len, rows)), 120)
 
-    def test_algorithms_are_told(self):
+    def test_algorithms_are_reported(self):
         document = run_json("--on torus:4x4 --algorithm alltoall=suh-torus,allreduce=mesh ./collectives")
         self.check(document)
         by_name = {each["name"]: each for each in document["communicators"]}
@@ -157,7 +157,7 @@ class Report(unittest.TestCase):
 
     @staticmethod
     def steps_of(schedule, count):
-        """By step, the (from, to) of messages of so many bytes."""
+        """By step, the (from, to) of messages of this many bytes."""
         steps = []
         for line in schedule.splitlines():
             if line.startswith("step "):
@@ -202,8 +202,8 @@ class Report(unittest.TestCase):
         events, schedule = self.recorded("--on ring:3 ./recorded accesses")
         self.check_arrows(events)
         slices = [each for each in events if each["ph"] == "X" and each["cat"] == "access"]
-        told = sorted((each["tid"] - 1, each["name"], each["args"]["bytes"]) for each in slices)
-        self.assertEqual(told, [(0, "to 1", 64), (1, "MPI_Put by 0", 64), (1, "to 2", 0), (1, "to 2", 0), (1, "to 2", 32), (2, "MPI_Accumulate by 2", 16),
+        found = sorted((each["tid"] - 1, each["name"], each["args"]["bytes"]) for each in slices)
+        self.assertEqual(found, [(0, "to 1", 64), (1, "MPI_Put by 0", 64), (1, "to 2", 0), (1, "to 2", 0), (1, "to 2", 32), (2, "MPI_Accumulate by 2", 16),
                                 (2, "MPI_Get by 1", 32), (2, "MPI_Win_lock by 1", 0), (2, "MPI_Win_unlock by 1", 0), (2, "to 2", 16)])
         put = next(each for each in slices if each["args"]["bytes"] == 64 and each["tid"] == 1)
         call = next(each for each in events if each["name"] == "MPI_Put")

@@ -1,4 +1,6 @@
-/* A job's work, again and again: memory, descriptors and threads of the process do not grow. Options: rounds. SPDX-License-Identifier: Apache-2.0 */
+/* A job's work, repeatedly: memory, descriptors and threads of the process do not grow.
+   Options: rounds.
+   SPDX-License-Identifier: Apache-2.0 */
 #define _DEFAULT_SOURCE
 #include <dirent.h>
 #include <mpi.h>

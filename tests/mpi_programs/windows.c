@@ -1,4 +1,5 @@
-/* Windows in every kind of epoch: all is checked, rank 0 says what was wrong. SPDX-License-Identifier: Apache-2.0 */
+/* Windows in every kind of epoch: all is checked, and rank 0 prints errors.
+   SPDX-License-Identifier: Apache-2.0 */
 #include <mpi.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,4 +1,5 @@
-/* Programs that are wrong, by name: what wormcube says of each is in CMakeLists.txt. SPDX-License-Identifier: Apache-2.0 */
+/* Wrong programs, by name: CMakeLists.txt has wormcube's report for each.
+   SPDX-License-Identifier: Apache-2.0 */
 #include <mpi.h>
 #include <stdio.h>
 #include <stdlib.h>

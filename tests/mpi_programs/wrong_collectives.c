@@ -1,4 +1,5 @@
-/* Nonblocking and persistent collectives that are wrong, by name: what wormcube says of each is in CMakeLists.txt. SPDX-License-Identifier: Apache-2.0 */
+/* Wrong nonblocking and persistent collectives, by name: CMakeLists.txt has the reports.
+   SPDX-License-Identifier: Apache-2.0 */
 #define _DEFAULT_SOURCE
 #include <mpi.h>
 #include <stdio.h>
@@ -94,7 +95,7 @@ static void other_group_calls_another(void) {
     MPI_Alltoall(out, 1, MPI_INT, in, 1, MPI_INT, both);
   }
 }
-/* As many bytes, of another type at rank 2: told with --strict. */
+/* As many bytes, of another type at rank 2: reported with --strict. */
 static MPI_Datatype mine(void) { return rank == 2 ? MPI_FLOAT : MPI_INT; }
 static void types_of_bcast(void) { MPI_Bcast(out, 3, mine(), 0, MPI_COMM_WORLD); }
 static void types_of_ibcast(void) {

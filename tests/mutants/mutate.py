@@ -283,7 +283,7 @@ def compile_schema(near, path, mutants):
 
 
 def limited(seconds):
-    """For a process of tests: so many seconds of the processor, and 12 GB of data (stacks that nobody touches among them)."""
+    """For a process of tests: this many seconds of the processor, and 12 GB of data (stacks that nobody touches among them)."""
     def limit():
         resource.setrlimit(resource.RLIMIT_CPU, (int(seconds) + 1, int(seconds) + 2))
         resource.setrlimit(resource.RLIMIT_DATA, (12 << 30, 12 << 30))
@@ -292,7 +292,7 @@ def limited(seconds):
 
 
 def ends_well(command, seconds, launcher, environment):
-    """Whether the tests pass within so many seconds of the processor, or ten minutes, and say so: a fiber that returns to nowhere ends
+    """Whether the tests pass within this many seconds of the processor, or ten minutes, and say so: a fiber that returns to nowhere ends
     the process with 0. What the process has started ends with it."""
     process = subprocess.Popen([*launcher, *command], cwd=BUILD, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, start_new_session=True,
                                preexec_fn=limited(seconds), env={**os.environ, **environment}, encoding="utf-8", errors="replace")

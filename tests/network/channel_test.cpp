@@ -81,7 +81,7 @@ TEST_CASE("two threads at the ends of a channel pass every flit once and in orde
           "[network][stress]") {
   const std::size_t capacity = GENERATE(1, 2, 3, 64);
   CAPTURE(capacity);
-  const std::uint64_t flits = 400 * capacity;  // where the ends share a core: so many turns
+  const std::uint64_t flits = 400 * capacity;  // where the ends share a core: this many turns
   VirtualChannel channel(0);
   channel.make_queue(capacity);
   std::jthread producer([&] {

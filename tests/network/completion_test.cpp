@@ -1,4 +1,4 @@
-// Completion: what who completes it learns of what the node did before.
+// Completion: the thread that completes it sees what the node did before.
 // SPDX-License-Identifier: Apache-2.0
 #include "wormcube/runtime/network/completion.hpp"
 

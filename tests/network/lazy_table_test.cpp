@@ -1,4 +1,4 @@
-// The table of objects that are made when first asked for.
+// The table of objects that are created on first use.
 // SPDX-License-Identifier: Apache-2.0
 #include "wormcube/runtime/network/lazy_table.hpp"
 

@@ -1,4 +1,4 @@
-// The network driven by hand, in one thread: an observer launches a worm while it holds another.
+// The network driven by hand, in one thread: an observer launches a worm while it delays another.
 // SPDX-License-Identifier: Apache-2.0
 #include "wormcube/runtime/network/network.hpp"
 
@@ -171,7 +171,7 @@ TEST_CASE("a short message without an early buffer stays with its sender, in ord
   CHECK(bench.sent.back().worm.state == Worm::State::done);
 }
 
-TEST_CASE("a worm waits at a channel that another holds and goes on when it is handed over",
+TEST_CASE("a worm waits for a channel that another holds and continues when it gets it",
           "[network]") {
   Bench bench(Topology::parse("line:4"), true);
   bench.post(3, 0);
@@ -264,7 +264,7 @@ TEST_CASE("a large copy is the last that a visit makes for others", "[network]")
   CHECK(bench.received[1].receive.done);
 }
 
-TEST_CASE("the time that data move is told of the node that moves them", "[network]") {
+TEST_CASE("the time of moving data is attributed to the node that moves them", "[network]") {
   Bench bench(Topology::parse("line:3"));
   bench.launch(0, to(2));  // into an early buffer, by the sender
   CHECK(bench.host.moved[0] == 1);
@@ -357,7 +357,7 @@ TEST_CASE("four worms on a ring with one virtual channel wait for each other in 
   CHECK(bench.received.back().data == bench.sent.back().data);
 }
 
-TEST_CASE("an observer is told of every channel of a route, in its order", "[network]") {
+TEST_CASE("an observer sees every channel of a route, in order", "[network]") {
   for (const std::string& text : samples::texts()) {
     CAPTURE(text);
     Bench bench(Topology::parse(text));
@@ -474,7 +474,7 @@ TEST_CASE("worms that follow each other arrive in order, however many", "[networ
   CHECK(in_order);
 }
 
-TEST_CASE("what goes wrong on a carried worm's way is its sender's failure", "[network]") {
+TEST_CASE("an error on a carried worm's path is its sender's failure", "[network]") {
   Bench bench(Topology::parse("line:3"));
   bench.observer.on_reserved = [&](Rank from, Rank, Channel, int hop) {
     if (from == 1) throw std::runtime_error("enough");
@@ -529,8 +529,8 @@ TEST_CASE("a network of 400 million links takes memory for those that are used",
   constexpr double mebibyte = 1 << 20;
   // A slot for each link would be 3 GiB; shadow memory is large.
   if (!sanitized) CHECK(resident_bytes() - before < 500 * mebibyte);
-  const double told =
+  const double reported =
       Network::bytes_of_tables(bench.network.routing(), {all_port, 1, 0, nullptr, false});
-  CHECK(told > 12 * mebibyte);
-  CHECK(told < 50 * mebibyte);
+  CHECK(reported > 12 * mebibyte);
+  CHECK(reported < 50 * mebibyte);
 }

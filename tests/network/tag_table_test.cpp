@@ -1,4 +1,4 @@
-// The tag table: which receive takes which message.
+// The tag table: which receive matches which message.
 // SPDX-License-Identifier: Apache-2.0
 #include "wormcube/runtime/network/tag_table.hpp"
 
@@ -36,7 +36,7 @@ Worm& worm_of(std::deque<Worm>& worms, Rank from, Tag tag, Bytes bytes = 0) {
 
 }  // namespace
 
-TEST_CASE("a message takes the first receive that was posted for its source and tag", "[network]") {
+TEST_CASE("a message matches the first receive posted for its source and tag", "[network]") {
   TagTable table;
   std::deque<Receive> receives;
   // All but d share a bucket; tags may be negative.
@@ -62,7 +62,7 @@ TEST_CASE("a message takes the first receive that was posted for its source and 
   CHECK(table.take_receive(1, 0) == &a);
 }
 
-TEST_CASE("a receive takes the first early message of its source and tag, kept or absorbed",
+TEST_CASE("a receive matches the first unexpected message of its source and tag, kept or absorbed",
           "[network]") {
   TagTable table;
   std::deque<Worm> worms;
@@ -272,7 +272,7 @@ TEST_CASE("queries wait for a message, probes before claims", "[network]") {
 }
 
 // The oracle is two lists in order: of two that fit the older one is taken.
-TEST_CASE("matching with wildcards and contexts takes the oldest that fits", "[network]") {
+TEST_CASE("matching with wildcards and contexts picks the oldest that fits", "[network]") {
   const auto seed = GENERATE(1U, 2U, 3U, 4U);
   CAPTURE(seed);
   std::mt19937 random(seed);
@@ -282,7 +282,7 @@ TEST_CASE("matching with wildcards and contexts takes the oldest that fits", "[n
   std::vector<Worm*> early;
   std::vector<Receive*> posted;
   bool as_expected = true;
-  const Rank sources = seed % 2 == 0 ? 3 : 500;  // few, or so many that the table grows
+  const Rank sources = seed % 2 == 0 ? 3 : 500;  // few, or enough to make the table grow
   for (int i = 0; i < 4000; ++i) {
     const auto from = static_cast<Rank>(random() % static_cast<unsigned>(sources));
     const auto tag = static_cast<Tag>(random() % 3);
@@ -332,7 +332,7 @@ TEST_CASE("matching with wildcards and contexts takes the oldest that fits", "[n
   if (!early.empty()) CHECK(table.leftover()->worm == early.front());
 }
 
-TEST_CASE("a transfer tells who completes it what its node does", "[network]") {
+TEST_CASE("a transfer shows its completer what its node is doing", "[network]") {
   using Progress = Transfer::Progress;
   Receive receive;
   receive.begin(Progress::pending);

@@ -1,4 +1,4 @@
-// The node's interface: addresses, views, charges, plans; in every world.
+// The node's interface: addresses, views, charges, plans; in every execution mode.
 // SPDX-License-Identifier: Apache-2.0
 #include "wormcube/runtime/node/node.hpp"
 

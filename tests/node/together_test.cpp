@@ -1,4 +1,4 @@
-// Several programs' steps as one: in every world, nested, of uneven length, and when one fails.
+// Several programs' steps as one: in every execution mode, nested, of uneven length, with failures.
 // SPDX-License-Identifier: Apache-2.0
 #include "wormcube/runtime/node/together.hpp"
 

@@ -1,4 +1,4 @@
-// Five sections of the model, in its order, each as written there.
+// Five sections of the model, in its order and wording.
 // SPDX-License-Identifier: Apache-2.0
 #include "wormcube/tests/replay/flit_by_flit.hpp"
 

@@ -1,4 +1,4 @@
-// What nodes say that they compute: recorded, priced, on the critical path.
+// Computation that nodes report: recorded, priced, on the critical path.
 // SPDX-License-Identifier: Apache-2.0
 #include "wormcube/runtime/replay/own_work.hpp"
 

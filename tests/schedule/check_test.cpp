@@ -88,7 +88,7 @@ TEST_CASE("the checker's counts on a total exchange are those of the formula", "
   CHECK(report.port_violations == 0);
   CHECK(report.matched());
   CHECK(report.deadlock_free);
-  // Contention in all steps but the first and the last; the first ten are told.
+  // Contention in all steps but the first and the last; the first ten are reported.
   CHECK(report.problems.empty());
   CHECK(report.contention.size() == (max_hops > 1 ? std::min<std::size_t>(n - 3, 10) : 0));
 }
@@ -286,7 +286,7 @@ TEST_CASE("two messages on one directed link in one step are its load", "[check]
   CHECK(checked(ring).link_load_max == 2);
 }
 
-TEST_CASE("moves decide the way: half a ring in both directions", "[check]") {
+TEST_CASE("moves decide the direction: half a ring both ways", "[check]") {
   const auto half = [](bool split) {
     return record(Topology::parse("ring:4"), [=](Node& node) {
       const Memory data = node.memory(16);
@@ -510,7 +510,7 @@ TEST_CASE("what the host's threads find in their shares of the steps adds up", "
   }
 }
 
-TEST_CASE("a problem is told whichever of the host's threads finds it", "[check]") {
+TEST_CASE("a problem is reported whichever of the host's threads finds it", "[check]") {
   for (const std::size_t where : {0, 500, 1000, 1500, 2000, 2500, 2999}) {
     const Schedule schedule = record(Topology::parse("line:32"), [=](Node& node) {
       const Memory data = node.memory(8);

@@ -1,4 +1,4 @@
-// For tests of what must end the process.
+// For tests of code that must end the process.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 

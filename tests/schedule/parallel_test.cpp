@@ -1,4 +1,4 @@
-// The parallel loop of recording and checking: what it keeps to the calling thread, and what it hands on.
+// The parallel loop of recording and checking: what stays on the calling thread.
 // SPDX-License-Identifier: Apache-2.0
 #include "wormcube/runtime/schedule/parallel.hpp"
 
@@ -19,7 +19,7 @@ using namespace wormcube;
 
 namespace {
 
-/// Goes on only when it is told to. Loops read it between bodies, on the calling thread.
+/// Continues only when it is allowed to. Loops read it between bodies, on the calling thread.
 struct ToldClock {
   using duration = std::chrono::microseconds;
   using rep = duration::rep;
@@ -63,7 +63,7 @@ TEST_CASE("a loop of less than 0.1 ms wakes no other thread, of however many bod
   CHECK(kept(0, microseconds(1)) == 0);
 }
 
-TEST_CASE("what is left of a loop after 0.1 ms is handed on", "[schedule]") {
+TEST_CASE("the rest of a loop after 0.1 ms is handed to other threads", "[schedule]") {
   using std::chrono::microseconds;
   // What has begun before is kept.
   CHECK(kept(1000, microseconds(10)) == 10);
@@ -74,7 +74,8 @@ TEST_CASE("what is left of a loop after 0.1 ms is handed on", "[schedule]") {
 
 #endif
 
-TEST_CASE("every body of a loop runs once, and the lowest index' exception is told", "[schedule]") {
+TEST_CASE("every body of a loop runs once, and the exception with the lowest index is thrown",
+          "[schedule]") {
   for (const std::size_t count : {std::size_t{0}, std::size_t{1}, std::size_t{5000}}) {
     std::vector<std::atomic<int>> ran(count);
     parallel_for_each_index(count, [&](std::size_t index) { ++ran[index]; });

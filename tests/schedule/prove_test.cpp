@@ -52,13 +52,13 @@ TEST_CASE("a proof run delivers every message to its receive", "[prove]") {
   CHECK_NOTHROW(prove(topology, exchange_in_groups));
 }
 
-TEST_CASE("a proof tells of every message that has arrived, with its bytes", "[prove]") {
+TEST_CASE("a proof reports every message that has arrived, with its bytes", "[prove]") {
   const Topology topology = Topology::parse("ring:5");
-  std::vector<std::array<std::int64_t, 4>> told;
+  std::vector<std::array<std::int64_t, 4>> reported;
   prove(topology, programs::exchange, [&](const Delivery& message) {
     REQUIRE(message.pieces.size() == 1);
-    told.push_back({message.from, message.to, static_cast<std::int64_t>(message.step),
-                    get(message.pieces[0])});
+    reported.push_back({message.from, message.to, static_cast<std::int64_t>(message.step),
+                        get(message.pieces[0])});
   });
   std::vector<std::array<std::int64_t, 4>> all;
   for (Rank from = 0; from < 5; ++from) {
@@ -67,10 +67,10 @@ TEST_CASE("a proof tells of every message that has arrived, with its bytes", "[p
       all.push_back({from, to, t - 1, word(from, to)});
     }
   }
-  CHECK(std::ranges::is_sorted(told, {}, [](const auto& message) { return message[2]; }));
-  std::ranges::sort(told);
+  CHECK(std::ranges::is_sorted(reported, {}, [](const auto& message) { return message[2]; }));
+  std::ranges::sort(reported);
   std::ranges::sort(all);
-  CHECK(told == all);
+  CHECK(reported == all);
 
   // The pieces are the receiver's, all of them; tags come along.
   prove(
@@ -206,7 +206,7 @@ TEST_CASE("pieces are gathered and scattered, cut differently on both sides", "[
   });
 }
 
-TEST_CASE("messages of one pair and tag keep their order; tags are told apart", "[prove]") {
+TEST_CASE("messages of one pair and tag keep their order; tags are distinguished", "[prove]") {
   prove(Topology::parse("ring:2"), [](Node& node) {
     const Rank other = 1 - node.rank();
     const Memory out = node.memory(4 * word_bytes), in = node.memory(4 * word_bytes);
@@ -258,8 +258,7 @@ TEST_CASE("a proof without an end ends at the limit of dry runs", "[prove]") {
                   TimeLimit);
 }
 
-TEST_CASE("of two failures that of the earlier step is told, also if a node passed it idly",
-          "[prove]") {
+TEST_CASE("the failure of the earlier step is reported, also if a node passed it idly", "[prove]") {
   const Topology topology = Topology::parse("ring:4");
   const auto run = [&](int idle, int lonely, bool throws) {
     prove(topology, [=](Node& node) {

@@ -1,4 +1,4 @@
-// The dry run: what it logs, what it refuses, and that it cannot be cheated.
+// The dry run: its log, its errors, and that programs cannot cheat it.
 // SPDX-License-Identifier: Apache-2.0
 #include "wormcube/runtime/base/error.hpp"
 #include "wormcube/runtime/node/arithmetic.hpp"
@@ -124,7 +124,7 @@ TEST_CASE("memory of a dry run is distinct, returned, and may go in any order", 
   CHECK(schedule.ranks[0].peak_block_bytes == 1);
 }
 
-TEST_CASE("a program that wants more memory than there are addresses is told so", "[schedule]") {
+TEST_CASE("a program that needs more memory than there are addresses gets an error", "[schedule]") {
   const Topology topology = Topology::parse("ring:3");
   const Bytes too_much = Bytes{1} << 50;
   CHECK_THROWS_AS(record(topology, [&](Node& node) { node.memory(too_much); }), UsageError);
@@ -394,7 +394,7 @@ TEST_CASE("the exception of the lowest rank leaves a dry run", "[schedule]") {
   }
 }
 
-TEST_CASE("what a program throws is told with node, step and network, once it has taken a step",
+TEST_CASE("an exception of a program names node, step and network after its first step",
           "[schedule]") {
   struct Mine : std::runtime_error {
     using std::runtime_error::runtime_error;

@@ -1,4 +1,4 @@
-// The text form of schedules: what is written is read again as it was; everything else is refused
+// The text form of schedules: written schedules are read back unchanged; anything else is refused
 // with its line.
 // SPDX-License-Identifier: Apache-2.0
 #include "wormcube/runtime/schedule/text.hpp"

@@ -1,4 +1,4 @@
-// The grammar of topologies and edge lists: what is read, and what is said about what cannot be.
+// The grammar of topologies and edge lists: valid input, and errors for the rest.
 // SPDX-License-Identifier: Apache-2.0
 #include "wormcube/runtime/base/error.hpp"
 #include "wormcube/runtime/topology/topology.hpp"

@@ -1,4 +1,4 @@
-// Ring orders: every node once, links shared no more than is said, and the figures of the rule.
+// Ring orders: every node once, links shared no more than claimed, and the figures of the rule.
 // SPDX-License-Identifier: Apache-2.0
 #include "wormcube/runtime/topology/ring_order.hpp"
 

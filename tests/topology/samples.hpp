@@ -1,4 +1,4 @@
-// What the tests of topology and routing share: sample graphs, and the textbook's shortest paths.
+// Shared by the tests of topology and routing: sample graphs, and the textbook's shortest paths.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 

@@ -231,7 +231,8 @@ ExitCode run(Context& context, const MpirunCommand& options) {
   if (job->statistics()) {
     left = mpi::leftovers(job->job(), job->statistics()->unreceived);
     if (!left.empty() && (options.strict || !options.output.quiet)) {
-      std::string text = options.strict ? "left at the end:" : "warning: left at the end:";
+      std::string text =
+          options.strict ? "left over at the end:" : "warning: left over at the end:";
       for (const std::string& line : left) text += "\n" + line;
       complain(text);
       if (options.strict && code == 0) code = failed;

@@ -1,4 +1,4 @@
-/* Handles as integers of Fortran, by the functions of the standard interface that took their place.
+/* Handles as Fortran integers, by the functions of the standard ABI that replaced them.
    SPDX-License-Identifier: Apache-2.0 */
 #include "wormcube/mpi/mpi.h"
 
@@ -23,7 +23,7 @@ CONVERSIONS(MPI_Request, MPI_Request)
 CONVERSIONS(MPI_Session, MPI_Session)
 CONVERSIONS(MPI_Win, MPI_Win)
 
-/* A status has as many bytes in both languages. */
+/* A status has the same size in both languages. */
 _Static_assert(sizeof(MPI_Status) == MPI_F_STATUS_SIZE * sizeof(MPI_Fint), "a status of Fortran");
 
 int PMPI_Status_c2f(const MPI_Status* c_status, MPI_Fint* f_status) {

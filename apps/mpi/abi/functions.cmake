@@ -15,14 +15,14 @@ foreach(row IN LISTS rows)
   set(name ${CMAKE_MATCH_3})
   set(parameters "${CMAKE_MATCH_4}")
   string(APPEND PROTOTYPES "${result} ${name}${parameters};\n${result} P${name}${parameters};\n")
-  # What is passed on: the last word of each parameter.
+  # The arguments: the last word of each parameter.
   string(REGEX REPLACE "^\\(void\\)$" "()" arguments "${parameters}")
   string(REGEX REPLACE ", \\.\\.\\.|\\[[0-9]*\\]" "" arguments "${arguments}")
   string(REGEX REPLACE "([(,])[^,()]*[ *]([A-Za-z0-9_]+)" "\\1\\2" arguments "${arguments}")
   string(REPLACE "," ", " arguments "${arguments}")
   string(APPEND functions "WORMCUBE_MPI_FUNCTION(${stage}, ${result}, ${name}, ${parameters}, ${arguments})\n")
 endforeach()
-# Untouched where they are the same.
+# Unchanged files keep their time stamps.
 configure_file(${SOURCE}/mpi.h.in ${OUTPUT}/mpi.h @ONLY)
 file(CONFIGURE OUTPUT ${OUTPUT}/functions.def @ONLY
      CONTENT "/* Written by the build (apps/mpi/abi/functions.cmake). SPDX-License-Identifier: Apache-2.0 */\n@functions@")

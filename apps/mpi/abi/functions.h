@@ -11,7 +11,7 @@
 extern "C" {
 #endif
 
-/* A member of its own name for each function, null where it is not provided. */
+/* A member with the name of each function; null if it is not provided. */
 struct WormcubeMpiFunctions {
 /* NOLINTNEXTLINE(bugprone-macro-parentheses): types and names, not values */
 #define WORMCUBE_MPI_FUNCTION(stage, result, name, parameters, arguments) result(*name) parameters;
@@ -22,9 +22,9 @@ struct WormcubeMpiFunctions {
 /* The program `wormcube` exports one, wormcube_mpi_program, complete before it loads the library,
    which looks for that name and keeps a copy of the table. */
 struct WormcubeMpiProgram {
-  size_t bytes; /* of the table: another size is another version, and refused */
+  size_t bytes; /* of the table; another size means another version, which is refused */
   const struct WormcubeMpiFunctions* functions;
-  /* A function of the table that is null was called, of this stage (0: of none).
+  /* Called instead of a function whose pointer is null; `stage` is its stage (0: none).
      Does not return. */
   void (*not_provided)(const char* name, int stage);
 };

@@ -1,4 +1,4 @@
-/* Inside libmpi_abi.so.1: the table, and who sees to it.
+/* Inside libmpi_abi.so.1: the table, and the function that fills it.
    SPDX-License-Identifier: Apache-2.0 */
 #ifndef WORMCUBE_MPI_LIBRARY_H
 #define WORMCUBE_MPI_LIBRARY_H

@@ -1,6 +1,6 @@
-/* How libmpi_abi.so.1 comes to its program. `wormcube mpirun` has loaded it and exports
-   wormcube_mpi_program. A program that was started by itself has not: before anything of it runs,
-   it becomes `wormcube mpirun -n 1 PROGRAM ARGUMENTS`.
+/* How libmpi_abi.so.1 finds its program. `wormcube mpirun` loads it and exports
+   wormcube_mpi_program. A program started directly finds no such symbol: before any of its code
+   runs, it becomes `wormcube mpirun -n 1 PROGRAM ARGUMENTS`.
    SPDX-License-Identifier: Apache-2.0 */
 #define _GNU_SOURCE
 #include <dlfcn.h>
@@ -17,7 +17,7 @@
 
 #define SONAME "libmpi_abi.so.1"
 
-/* Set while a program becomes an mpirun: one that comes back here has not found a wormcube. */
+/* Set while a program becomes mpirun: if it gets here again, it has not found wormcube. */
 static const char started_again[] = "WORMCUBE_MPI_STARTED";
 
 struct WormcubeMpiFunctions wormcube_mpi_functions;
@@ -26,13 +26,13 @@ static void (*program_misses)(const char *name, int stage);
 
 void wormcube_mpi_missing(const char *name, int stage) {
   if (program_misses != NULL) program_misses(name, stage);
-  fprintf(stderr, "%s: %s was called outside of a run: start the program by `wormcube mpirun`\n",
+  fprintf(stderr, "%s: %s was called outside of a run: start the program with `wormcube mpirun`\n",
           program_invocation_short_name, name);
   _exit(2);
 }
 
-/* Whether the process's own program, the first of its objects, names this library; not so an
-   interpreter that loads a module which does. */
+/* Whether the process's own program, the first of its objects, needs this library, unlike an
+   interpreter that loads a module which needs it. */
 static int is_needed_by_program(struct dl_phdr_info *object, size_t bytes, void *needed) {
   (void)bytes;
   for (int i = 0; i < object->dlpi_phnum; ++i) {
@@ -51,7 +51,7 @@ static int is_needed_by_program(struct dl_phdr_info *object, size_t bytes, void 
   return 1; /* no further object */
 }
 
-/* Tries PATH as `wormcube`; comes back if there is none. */
+/* Tries PATH as `wormcube`; returns if there is none. */
 static void become(const char *path, char **arguments) {
   arguments[0] = (char *)path;
   execv(path, arguments);
@@ -71,17 +71,17 @@ static void become_mpirun(int argc, char **argv) {
   arguments[4] = program;
   for (int i = 1; i < argc; ++i) arguments[4 + i] = argv[i];
   if (getenv(started_again) != NULL) {
-    fprintf(stderr, "%s: started by %s, which is no wormcube\n", program, getenv(started_again));
+    fprintf(stderr, "%s: started by %s, which is not wormcube\n", program, getenv(started_again));
     _exit(2);
   }
-  const char *const told = getenv("WORMCUBE");
-  if (told != NULL && *told != '\0') {
-    setenv(started_again, told, 1);
-    become(told, arguments);
-    fprintf(stderr, "%s: WORMCUBE=%s: %s\n", program, told, strerror(errno));
+  const char *const chosen = getenv("WORMCUBE");
+  if (chosen != NULL && *chosen != '\0') {
+    setenv(started_again, chosen, 1);
+    become(chosen, arguments);
+    fprintf(stderr, "%s: WORMCUBE=%s: %s\n", program, chosen, strerror(errno));
     _exit(2);
   }
-  /* Where the library lies: in a build's folder, or in lib/wormcube of what was installed. */
+  /* The library's folder: in a build tree, or lib/wormcube of an installation. */
   Dl_info here;
   if (dladdr((void *)&wormcube_mpi_functions, &here) != 0 && strrchr(here.dli_fname, '/') != NULL) {
     static const char *const places[] = {"../wormcube", "../../bin/wormcube",
@@ -100,8 +100,8 @@ static void become_mpirun(int argc, char **argv) {
   arguments[0] = (char *)"wormcube";
   execvp("wormcube", arguments);
   fprintf(stderr,
-          "%s: an MPI program of wormcube, which is not to be found: WORMCUBE=PATH names it, or "
-          "PATH its folder\n",
+          "%s: an MPI program for wormcube, but wormcube was not found: set WORMCUBE to its path, "
+          "or add its folder to PATH\n",
           program);
   _exit(2);
 }
@@ -111,14 +111,14 @@ __attribute__((constructor)) static void find_program(int argc, char **argv) {
   if (found != NULL) {
     if (found->bytes != sizeof wormcube_mpi_functions) {
       fprintf(stderr,
-              "%s: %zu bytes of functions, and the program has %zu: they are of two versions of "
+              "%s: %zu bytes of functions, but the program has %zu: these are two versions of "
               "wormcube\n",
               SONAME, sizeof wormcube_mpi_functions, found->bytes);
       _exit(2);
     }
     wormcube_mpi_functions = *found->functions;
     program_misses = found->not_provided;
-    unsetenv(started_again); /* what ranks start begins anew */
+    unsetenv(started_again); /* programs that ranks start begin anew */
     return;
   }
   int needed = 0;

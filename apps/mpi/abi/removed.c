@@ -1,4 +1,4 @@
-/* Functions of MPI 1 that MPI 3 removed, by those that took their place: old programs call them.
+/* Functions of MPI 1 that MPI 3 removed, implemented with their replacements for old programs.
    SPDX-License-Identifier: Apache-2.0 */
 #define WORMCUBE_MPI1
 #include "wormcube/mpi/mpi.h"

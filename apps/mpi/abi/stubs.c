@@ -1,13 +1,13 @@
-/* libmpi_abi.so.1: each function passes its call on to the program's, by a table of addresses.
+/* libmpi_abi.so.1: each function calls the program's through a table of addresses.
    SPDX-License-Identifier: Apache-2.0 */
 #include <stdlib.h>
 
 #include "wormcube/apps/mpi/abi/functions.h"
 #include "wormcube/apps/mpi/abi/library.h"
 
-/* One load and a jump: what the program sees as its caller is the user's code. MPI_X is weak, so
-   that a tool's may stand before it, and in the library of PMPI_X, where objects of other headers
-   look for it. */
+/* One load and a jump, so that the program sees the user's code as its caller. MPI_X is weak, so
+   that a tool can define its own, and is in the library of PMPI_X, where objects compiled with
+   other headers look for it. */
 #define WORMCUBE_MPI_FUNCTION(stage, result, name, parameters, arguments)        \
   result P##name parameters {                                                    \
     if (wormcube_mpi_functions.name == NULL) wormcube_mpi_missing(#name, stage); \

@@ -31,10 +31,11 @@ ElfFile::ElfFile(std::string path, std::string way_out)
     : path_(std::move(path)), way_out_(std::move(way_out)), text_(file_text(path_)) {
   const auto* const header = at<ElfW(Ehdr)>(0);
   if (header == nullptr || std::memcmp(header->e_ident, ELFMAG, SELFMAG) != 0)
-    refuse("is no program of this system");
-  if (header->e_type != ET_DYN) refuse("can be loaded once only (it is linked -no-pie or -static)");
+    refuse("is not a program for this system");
+  if (header->e_type != ET_DYN)
+    refuse("can be loaded only once (it is linked with -no-pie or -static)");
   const auto* const segments = at<ElfW(Phdr)>(header->e_phoff, header->e_phnum);
-  if (segments == nullptr) refuse("is cut off");
+  if (segments == nullptr) refuse("is truncated");
   segments_.assign(segments, segments + header->e_phnum);
   for (const auto& segment : segments_) {
     if (segment.p_type == PT_LOAD)
@@ -44,7 +45,7 @@ ElfFile::ElfFile(std::string path, std::string way_out)
     if (segment.p_type != PT_DYNAMIC) continue;
     const std::size_t count = segment.p_filesz / sizeof(ElfW(Dyn));
     const auto* const entries = at<ElfW(Dyn)>(segment.p_offset, count);
-    if (entries == nullptr) refuse("is cut off");
+    if (entries == nullptr) refuse("is truncated");
     entries_at_ = segment.p_offset;
     for (std::size_t i = 0; i < count && entries[i].d_tag != DT_NULL; ++i)
       entries_.push_back(entries[i]);
@@ -100,7 +101,7 @@ std::vector<std::string> ElfFile::needed() const {
   return names;
 }
 
-// The loader needs no number of symbols: that of the last in a chain of the hash table.
+// The loader needs no number of symbols; this takes the last one in a chain of the hash table.
 std::size_t ElfFile::count_symbols() {
   if (const auto table = find(DT_GNU_HASH)) {
     const auto* const head = at_address<std::uint32_t>(*table, 4);
@@ -139,8 +140,8 @@ void ElfFile::separate_unique_symbols() {
 
 std::size_t ElfFile::reserve_name_of_needed(const std::string& name) {
   constexpr std::size_t bytes = longest_name + 1;
-  // The loader maps whole pages. Where a segment ends within one, and no other has that part of the
-  // file, a name can lie there.
+  // The loader maps whole pages. If a segment ends within a page, and no other segment has that
+  // part of the file, a name fits there.
   const auto page = static_cast<std::size_t>(sysconf(_SC_PAGESIZE));
   const auto others_have = [&](std::size_t from, std::size_t to) {
     return std::ranges::any_of(segments_, [&](const auto& other) {
@@ -161,10 +162,10 @@ std::size_t ElfFile::reserve_name_of_needed(const std::string& name) {
     if (text_.size() < to) text_.resize(to);
   }
   if (room_end_ - room_at_ < bytes)
-    refuse(fmt::format(
-        "has no room for the name of a copy of {} (linked by another linker than GNU ld?)", name));
+    refuse(
+        fmt::format("has no room for the name of a copy of {} (was it linked by GNU ld?)", name));
   const std::size_t place = room_at_;
-  // The index of a string is its distance from the table's begin, wherever it lies.
+  // A string's index is its distance from the start of the table, wherever the string lies.
   const ElfW(Xword) index = room_address_ - find(DT_STRTAB).value_or(0);
   room_at_ += bytes;
   room_address_ += bytes;
@@ -175,13 +176,13 @@ std::size_t ElfFile::reserve_name_of_needed(const std::string& name) {
     if (entries_[i].d_tag == DT_NEEDED && string_at(entries_[i].d_un.d_val) == name)
       entries[i].d_un.d_val = entries_[i].d_un.d_val = index;
   }
-  // Versions of symbols name the library again.
+  // Symbol versions name the library again.
   ElfW(Addr) next = find(DT_VERNEED).value_or(0);
   for (auto left = find(DT_VERNEEDNUM).value_or(0); next != 0 && left > 0; --left) {
     auto* const versions = at_address<ElfW(Verneed)>(next);
     if (versions == nullptr) break;
     if (string_at(versions->vn_file) == name) {
-      if (index > ~ElfW(Word){0}) refuse("has its strings behind its other segments");
+      if (index > ~ElfW(Word){0}) refuse("has its strings after its other segments");
       versions->vn_file = static_cast<ElfW(Word)>(index);
     }
     if (versions->vn_next == 0) break;
@@ -191,7 +192,7 @@ std::size_t ElfFile::reserve_name_of_needed(const std::string& name) {
 }
 
 void ElfFile::write_name(std::size_t at, std::string_view name) {
-  if (name.size() > longest_name) refuse(fmt::format("cannot have '{}' as a name in it", name));
+  if (name.size() > longest_name) refuse(fmt::format("cannot hold the name '{}'", name));
   std::fill_n(text_.begin() + static_cast<std::ptrdiff_t>(at), longest_name + 1, '\0');
   std::ranges::copy(name, text_.begin() + static_cast<std::ptrdiff_t>(at));
 }

@@ -1,4 +1,4 @@
-// A program's or library's file (ELF), read and changed before the system's loader takes it.
+// The file of a program or library (ELF), read and changed before the system's loader opens it.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -13,33 +13,33 @@
 
 namespace wormcube::mpi {
 
-/// The file's bytes, and what the loader reads of them.
+/// The file's bytes, and what the loader reads from them.
 class ElfFile {
  public:
-  /// Reads it. Throws UsageError if it is not a library (or a program in a library's form) of this
-  /// system. \param way_out  the end of each error's text
+  /// Reads the file. Throws UsageError if it is not a library (or a program in a library's form)
+  /// for this system. \param way_out  the end of each error's text
   ElfFile(std::string path, std::string way_out);
 
   const std::string& path() const { return path_; }
   std::string_view bytes() const { return text_; }
-  /// Memory that it takes.
+  /// The memory that a loaded copy needs.
   std::size_t size_in_memory() const { return size_in_memory_; }
-  /// The loader that it names, "/lib64/ld-linux-x86-64.so.2"; empty: none.
+  /// The path of its loader, "/lib64/ld-linux-x86-64.so.2"; empty if there is none.
   std::string_view interpreter() const { return interpreter_; }
-  /// The libraries that it needs, as it names them.
+  /// The libraries that it needs, by the names in the file.
   std::vector<std::string> needed() const;
 
   /// Throws UsageError unless the loader can load many copies of it.
   void require_loadable() const;
 
-  /// Makes symbols that are one in a process (STB_GNU_UNIQUE: inline variables, statics of
-  /// templates and of inline functions) one in each copy.
+  /// Makes symbols that are unique in a process (STB_GNU_UNIQUE: inline variables, statics of
+  /// templates and of inline functions) unique in each copy instead.
   void separate_unique_symbols();
 
-  /// Reserves memory for another name of a library that it needs. Returns where the name goes, for
+  /// Reserves space for another name of a library that it needs. Returns the position for
   /// write_name(). Throws UsageError if there is no room.
   std::size_t reserve_name_of_needed(const std::string& name);
-  /// No longer than `longest_name`.
+  /// At most `longest_name` characters.
   void write_name(std::size_t at, std::string_view name);
   static constexpr std::size_t longest_name = 63;
 
@@ -69,7 +69,7 @@ class ElfFile {
   std::size_t size_in_memory_ = 0;
   std::size_t room_at_ = 0, room_end_ = 0;  // for names: the unused end of a segment's last page
   ElfW(Addr) room_address_ = 0;
-  std::size_t next_segment_ = 0;  // to look for room in
+  std::size_t next_segment_ = 0;  // the next one to search for room
 };
 
 }  // namespace wormcube::mpi

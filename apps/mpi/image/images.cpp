@@ -1,4 +1,4 @@
-// Loading copies of a program.
+// Loads copies of a program.
 // SPDX-License-Identifier: Apache-2.0
 #include "wormcube/apps/mpi/image/images.hpp"
 
@@ -23,8 +23,8 @@
 namespace wormcube::mpi {
 namespace {
 
-/// A copy of a file in memory, without a name in any folder: so nothing is left of it, however the
-/// process ends.
+/// A copy of a file in memory, without a name in any folder, so that nothing is left of it, however
+/// the process ends.
 class Copy {
  public:
   explicit Copy(const std::string& path)
@@ -46,8 +46,8 @@ class Copy {
     }
   }
 
-  /// What to load it by. The loader takes a name that it knows for what it has loaded, and
-  /// descriptors are the same from rank to rank: so each copy spells it in another way.
+  /// The path to load a copy by. The loader takes a known path for a library that it has already
+  /// loaded, and all ranks use the same descriptors, so each copy spells its path differently.
   std::string path(std::size_t number) const {
     std::string path = "/proc/self/fd/";
     for (auto rest = number; rest > 0; rest >>= 1U) path += (rest & 1U) != 0 ? "./" : "/";
@@ -56,8 +56,8 @@ class Copy {
 
  private:
   [[noreturn]] static void refuse(const std::string& path) {
-    throw UsageError(
-        fmt::format("{}: a copy in memory: {}; use fewer ranks", path, std::strerror(errno)));
+    throw UsageError(fmt::format("{}: cannot copy it into memory: {}; use fewer ranks", path,
+                                 std::strerror(errno)));
   }
 
   int file_;
@@ -65,7 +65,7 @@ class Copy {
 
 Rank loaded_rank = 0;
 
-/// Loads a copy of the first file, with copies of the others. \param number  of copies made before
+/// Loads a copy of the first file, with copies of the others. \param number  of earlier copies
 void* load(std::vector<CopiedFile>& files, std::size_t number, Rank rank, Rank ranks) {
   std::vector<std::string> paths;
   std::vector<Copy> copies;
@@ -85,8 +85,8 @@ void* load(std::vector<CopiedFile>& files, std::size_t number, Rank rank, Rank r
     const auto found = why.find(paths[i]);
     if (found != std::string::npos) why.replace(found, paths[i].size(), files[i].file.path());
   }
-  throw UsageError(fmt::format("{}: copy {} of {} cannot be loaded: {}", files[0].file.path(),
-                               rank + 1, ranks, why));
+  throw UsageError(
+      fmt::format("{}: cannot load copy {} of {}: {}", files[0].file.path(), rank + 1, ranks, why));
 }
 
 }  // namespace
@@ -102,7 +102,7 @@ Images::Images(const std::string& program, Rank ranks) : program_(program) {
         static_cast<decltype(Image::main)*>(dlsym(handle, "wormcube_rank_main"));
     image.finish = reinterpret_cast<void (*)()>(dlsym(handle, "wormcube_rank_finish"));
     if (entry == nullptr || image.finish == nullptr) {
-      throw UsageError(fmt::format("{} was not linked by `wormcube mpicc` (or mpicxx)", program));
+      throw UsageError(fmt::format("{} was not linked with `wormcube mpicc` (or mpicxx)", program));
     }
     image.main = *entry;
     link_map* map = nullptr;
@@ -126,7 +126,7 @@ std::optional<std::size_t> Images::offset_of(const void* address) const {
   return std::nullopt;
 }
 
-// A sanitizer's functions would not be found first either, and it refuses that.
+// With a sanitizer, its functions would not be found first either, and it refuses the flag.
 int own_symbols_first() {
 #if defined(WORMCUBE_ASAN) || defined(WORMCUBE_TSAN)
   return 0;
@@ -158,7 +158,7 @@ std::string place_in(const std::string& program, std::size_t offset) {
 }  // namespace wormcube::mpi
 
 extern "C" {
-// What a copy's constructors ask: whose it is.
+// What the constructors of a copy ask: which rank they belong to.
 int wormcube_rank_that_is_loaded();
 int wormcube_rank_that_is_loaded() { return wormcube::mpi::loaded_rank; }
 }

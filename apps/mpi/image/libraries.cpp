@@ -1,4 +1,4 @@
-// Which libraries a program has, and which of them each rank has a copy of.
+// Which libraries a program has, and which of them each rank gets a copy of.
 // SPDX-License-Identifier: Apache-2.0
 #include "wormcube/apps/mpi/image/libraries.hpp"
 
@@ -24,7 +24,7 @@ bool begins_with_any(std::string_view name, std::initializer_list<std::string_vi
   return std::ranges::any_of(stems, [&](std::string_view stem) { return name.starts_with(stem); });
 }
 
-/// One for all ranks: what it keeps is its own affair, or belongs to a thread.
+/// Libraries loaded once for all ranks: their state is internal, or belongs to a thread.
 bool is_of_runtime(std::string_view name) {
   return begins_with_any(
       base_of(name),
@@ -36,7 +36,7 @@ bool is_of_runtime(std::string_view name) {
        "libtsan.so",   "libubsan.so",  "liblsan.so",     "libmpi_abi.so", "libpmpi_abi.so"});
 }
 
-/// Of another MPI: its functions would be called with handles that are not its own.
+/// Belongs to another MPI: its functions would receive handles that are not its own.
 bool is_of_another_mpi(std::string_view name) {
   return begins_with_any(base_of(name), {"libmpi.so", "libmpi_cxx.so", "libmpich.so",
                                          "libmpichcxx.so", "libmpicxx.so"});
@@ -48,8 +48,8 @@ std::string shell_quoted(std::string_view text) {
   return result + "'";
 }
 
-/// Where the loader finds each library of the program, by the name that it is needed by. It makes a
-/// list and runs nothing of the program.
+/// Where the loader finds each library that the program needs, by name. The loader only lists them
+/// and runs nothing of the program.
 std::map<std::string, std::string> paths_of_libraries(const ElfFile& program) {
   const std::string real =
       std::unique_ptr<char, void (*)(void*)>(realpath(program.path().c_str(), nullptr), std::free)
@@ -57,7 +57,7 @@ std::map<std::string, std::string> paths_of_libraries(const ElfFile& program) {
   const std::string command = fmt::format("LD_TRACE_LOADED_OBJECTS=1 exec {} {}",
                                           shell_quoted(program.interpreter()), shell_quoted(real));
   FILE* const pipe = popen(command.c_str(), "r");
-  if (pipe == nullptr) throw UsageError(fmt::format("{} cannot be started", command));
+  if (pipe == nullptr) throw UsageError(fmt::format("cannot start {}", command));
   std::map<std::string, std::string> paths;
   std::array<char, 8192> buffer{};
   while (std::fgets(buffer.data(), buffer.size(), pipe) != nullptr) {
@@ -91,8 +91,8 @@ std::vector<CopiedFile> files_to_copy(const std::string& program) {
     const auto found = paths.find(name);
     if (found == paths.end() || found->second.empty()) {
       throw UsageError(
-          fmt::format("{}: its library {} is not found; name its folder by LD_LIBRARY_PATH, or by "
-                      "-Wl,-rpath,FOLDER when the program is linked",
+          fmt::format("{}: cannot find its library {}; name its folder in LD_LIBRARY_PATH, or with "
+                      "-Wl,-rpath,FOLDER when you link the program",
                       program, name));
     }
     return found->second;
@@ -102,7 +102,7 @@ std::vector<CopiedFile> files_to_copy(const std::string& program) {
     for (const std::string& name : files[i].file.needed()) {
       if (is_of_another_mpi(name)) {
         throw UsageError(fmt::format(
-            "{} needs {}, which is of another MPI; build it by `wormcube mpicc` (or mpicxx)",
+            "{} needs {}, which belongs to another MPI; build it with `wormcube mpicc` (or mpicxx)",
             files[i].file.path(), name));
       }
       if (is_of_runtime(name)) {

@@ -1,4 +1,4 @@
-// The shared libraries of a program that each rank has a copy of.
+// The shared libraries of a program that each rank gets a copy of.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -9,20 +9,21 @@
 
 namespace wormcube::mpi {
 
-/// A file of which each rank loads a copy, and the names in it of others of them.
+/// A file that each rank loads a copy of, and the names in it that refer to other such files.
 struct CopiedFile {
   ElfFile file;
   struct Name {
     std::size_t at;       ///< ElfFile::write_name()
-    std::size_t library;  ///< which file it names: its place in the list of all
+    std::size_t library;  ///< the index of the file that it names
   };
   std::vector<Name> names = {};
 };
 
-/// The program, first, and all of its libraries but those of the system's C and C++ runtime. The
-/// latter are loaded here, once: what a rank has in place of their functions is not for them.
+/// The program, first, and all of its libraries except those of the system's C and C++ runtime. The
+/// latter are loaded here, once, so that they do not bind to a rank's replacements for their
+/// functions.
 ///
-/// Throws UsageError if it cannot be loaded once for each rank, or a library cannot.
+/// Throws UsageError if the program or a library cannot be loaded once for each rank.
 std::vector<CopiedFile> files_to_copy(const std::string& program);
 
 }  // namespace wormcube::mpi

@@ -1,4 +1,4 @@
-// Transfers that complete while their node waits, in each of its ways.
+// Transfers that complete while their node waits, in each of its forms.
 // SPDX-License-Identifier: Apache-2.0
 #include "wormcube/runtime/network/completion.hpp"
 

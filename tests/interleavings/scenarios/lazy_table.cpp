@@ -1,4 +1,4 @@
-// Tables whose objects are made when first asked for.
+// Tables whose objects are created on first use.
 // SPDX-License-Identifier: Apache-2.0
 #include "wormcube/runtime/network/lazy_table.hpp"
 

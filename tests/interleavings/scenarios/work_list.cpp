@@ -1,4 +1,4 @@
-// What workers are handed.
+// The list of work for workers.
 // SPDX-License-Identifier: Apache-2.0
 #include "wormcube/runtime/machine/executor/work_list.hpp"
 

@@ -32,7 +32,7 @@ static int exchange(unsigned *keys, const unsigned *bounds, unsigned **sorted) {
 }
 
 /* Each key with its place in the whole order. */
-static void tell(const char *name, const unsigned *sorted, int count) {
+static void show(const char *name, const unsigned *sorted, int count) {
   int before = 0, last = count == 0 ? 0 : (int)sorted[count - 1], most = 0;
   MPI_Exscan(&count, &before, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
   if (rank == 0) before = 0;
@@ -63,7 +63,7 @@ void sample_sort(void) {
   }
   MPI_Bcast(bounds, size - 1, MPI_UNSIGNED, 0, MPI_COMM_WORLD);
   const int came = exchange(keys, bounds, &sorted);
-  tell("sample sort", sorted, came);
+  show("sample sort", sorted, came);
   free(all), free(bounds), free(sorted);
 }
 
@@ -73,6 +73,6 @@ void bucket_sort(void) {
   make_keys(keys, 1);
   for (int k = 0; k < size; ++k) bounds[k] = (unsigned)((Number)MOST * (Number)(k + 1) / (Number)size);
   const int came = exchange(keys, bounds, &sorted);
-  tell("bucket sort", sorted, came);
+  show("bucket sort", sorted, came);
   free(bounds), free(sorted);
 }

@@ -1,5 +1,5 @@
 // A plugin with a wrong algorithm for an operation that another plugin adds (apps/examples/halo.cpp): the two blocks
-// stand in each other's place, which a proof sees.
+// are in each other's place, which a proof detects.
 // SPDX-License-Identifier: Apache-2.0
 #include <wormcube/wormcube.hpp>
 

@@ -1,4 +1,4 @@
-// Attributes of communicators and datatypes, by keys with functions of the program's own.
+// Attributes of communicators and datatypes, under keys with user-defined functions.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -12,22 +12,22 @@
 
 namespace wormcube::mpi {
 
-/// A key of one rank's, for one kind of object: copied when an object is duplicated, deleted with
-/// it.
+/// A rank's key for one kind of object: attributes are copied when an object is duplicated and
+/// deleted with it.
 template <class Handle>
 struct AttributeKey {
   using Copy = int(Handle, int, void*, void*, void*, int*);
   using Delete = int(Handle, int, void*, void*);
   int number;
-  Copy* copy;      ///< null: not copied; of the value 1: as it is
+  Copy* copy;      ///< null: not copied; 1: copied unchanged
   Delete* remove;  ///< null: nothing to do
   void* extra;
 
   bool copies_as_it_is() const { return reinterpret_cast<std::uintptr_t>(copy) == 1; }
 };
 
-/// One rank's keys. A freed one goes on as long as an attribute has it, and may be named and freed
-/// again so long.
+/// One rank's keys. A freed key lives on while an attribute uses it; until then it may be named and
+/// freed again.
 template <class Handle>
 class AttributeKeys {
  public:
@@ -37,7 +37,7 @@ class AttributeKeys {
     keys_.emplace(next_, Entry{key, key});
     return next_++;
   }
-  /// Null: there is none of this number.
+  /// Null if there is none with this number.
   std::shared_ptr<const Key> find(int number) const {
     const auto place = keys_.find(number);
     return place == keys_.end() ? nullptr : place->second.used.lock();
@@ -53,16 +53,16 @@ class AttributeKeys {
     std::weak_ptr<const Key> used;
   };
   std::map<int, Entry> keys_;
-  int next_ = 1000;  // behind the predefined ones
+  int next_ = 1000;  // above the predefined ones
 };
 
-/// The attributes of an object. What the user's functions return, other than MPI_SUCCESS, ends what
-/// is done and is returned.
+/// The attributes of an object. If a user's function returns anything but MPI_SUCCESS, the
+/// operation stops and returns that.
 template <class Handle>
 class AttributeSet {
  public:
   using Key = AttributeKey<Handle>;
-  /// Null: it is not set.
+  /// Null if it is not set.
   void* const* find(const Key& key) const {
     for (const auto& [set_key, value] : set_) {
       if (set_key.get() == &key) return &value;
@@ -88,7 +88,7 @@ class AttributeSet {
     }
     return MPI_SUCCESS;
   }
-  /// Of an object that ends: the last one first.
+  /// For an object that ends: deletes the last attribute first.
   int remove_all(Handle object) {
     while (!set_.empty()) {
       const auto [key, value] = set_.back();
@@ -97,7 +97,7 @@ class AttributeSet {
     }
     return MPI_SUCCESS;
   }
-  /// For a duplicate of the object, which has none yet.
+  /// For a duplicate of the object, which has no attributes yet.
   int copy_to(Handle object, AttributeSet& duplicate) const {
     for (const auto& [key, value] : set_) {
       if (key->copy == nullptr) continue;

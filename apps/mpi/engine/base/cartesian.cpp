@@ -28,8 +28,8 @@ std::vector<int> divisors_of(int number) {
   return small;
 }
 
-/// All ways to write `rest` as `count` factors, none larger than the one before it.
-/// \param divisors  of `rest` at least, ascending
+/// All factorizations of `rest` into `count` factors, none larger than the one before it.
+/// \param divisors  at least those of `rest`, ascending
 void each_factorisation(int rest, std::size_t count, int most, std::span<const int> divisors,
                         std::vector<int>& factors,
                         const std::function<void(const std::vector<int>&)>& use) {
@@ -54,11 +54,11 @@ void each_factorisation(int rest, std::size_t count, int most, std::span<const i
 
 std::vector<int> balanced_sides(int nodes, std::vector<int> sides) {
   if (nodes < 1)
-    throw Failure(MPI_ERR_ARG, fmt::format("nnodes is {}, at least 1 is needed", nodes));
+    throw Failure(MPI_ERR_ARG, fmt::format("nnodes is {}, but must be at least 1", nodes));
   std::int64_t fixed = 1;
   std::size_t chosen = 0;
   for (const int side : sides) {
-    if (side < 0) throw Failure(MPI_ERR_DIMS, fmt::format("a side of {}", side));
+    if (side < 0) throw Failure(MPI_ERR_DIMS, fmt::format("dimension size {} is negative", side));
     if (side == 0) {
       ++chosen;
     } else {
@@ -68,15 +68,15 @@ std::vector<int> balanced_sides(int nodes, std::vector<int> sides) {
   }
   if (fixed > nodes || nodes % fixed != 0 || (chosen == 0 && fixed != nodes)) {
     throw Failure(MPI_ERR_DIMS,
-                  fmt::format("{} nodes: the sides that are given make {}{}", nodes, fixed,
-                              chosen == 0 ? "" : ", which does not divide them"));
+                  fmt::format("nnodes is {}, but the dimensions given make {}{}", nodes, fixed,
+                              chosen == 0 ? "" : ", which does not divide it"));
   }
   if (chosen == 0) return sides;
   std::vector<int> best, factors;
   const int rest = static_cast<int>(nodes / fixed);
   each_factorisation(
       rest, chosen, rest, divisors_of(rest), factors, [&](const std::vector<int>& found) {
-        // How far each is above the last: the first as little as can be, then the second, ..
+        // How far each side exceeds the last: minimise the first difference, then the second, ..
         const auto is_closer = [](const std::vector<int>& one, const std::vector<int>& other) {
           for (std::size_t i = 0; i < one.size(); ++i) {
             const int above = one[i] - one.back(), other_above = other[i] - other.back();
@@ -97,10 +97,11 @@ CartGrid::CartGrid(std::vector<int> sides, std::vector<bool> periods)
     : sides_(std::move(sides)), periods_(std::move(periods)) {
   std::int64_t size = 1;
   for (const int side : sides_) {
-    if (side < 1) throw Failure(MPI_ERR_DIMS, fmt::format("a side of {}", side));
+    if (side < 1)
+      throw Failure(MPI_ERR_DIMS, fmt::format("dimension size {} is not positive", side));
     size *= side;
     if (size > std::numeric_limits<int>::max()) {
-      throw Failure(MPI_ERR_DIMS, "the grid has more places than an int can number");
+      throw Failure(MPI_ERR_DIMS, "the grid has more places than an int can count");
     }
   }
   size_ = static_cast<int>(size);
@@ -114,7 +115,7 @@ int CartGrid::rank(std::span<const int> coordinates) const {
     if (at < 0 || at >= side) {
       if (!periods_[d]) {
         throw Failure(MPI_ERR_ARG,
-                      fmt::format("coordinate {} is {}, outside of 0 to {}", d, at, side - 1));
+                      fmt::format("coordinate {} is {}, out of range 0 to {}", d, at, side - 1));
       }
       at = (at % side + side) % side;
     }
@@ -173,8 +174,8 @@ CartGrid::Part CartGrid::part(int rank, const std::vector<bool>& remain) const {
 
 namespace {
 
-/// Coordinates of place i on a path through a grid of these sides, each one step from the last: a
-/// reflected Gray code, the last side fastest.
+/// Coordinates of place i on a path through a grid with these sides, each one step from the
+/// previous: a reflected Gray code, the last side fastest.
 std::vector<Rank> gray(int i, std::span<const Rank> sides) {
   std::vector<Rank> result(sides.size());
   int block = 1;
@@ -187,8 +188,8 @@ std::vector<Rank> gray(int i, std::span<const Rank> sides) {
   return result;
 }
 
-/// The same closed: also the last is one step from the first. In a grid of two sides, the first of
-/// them even: there and back through all but the first column, then back along that.
+/// The same as a cycle: the last place is one step from the first. For a grid with two sides, the
+/// first one even: forth and back through all but the first column, then back along that column.
 std::vector<Rank> closed_gray(int i, std::span<const Rank> sides) {
   const Rank rows = sides[0], columns = sides[1], snake = rows * (columns - 1);
   if (i >= snake) return {rows - 1 - (i - snake), 0};
@@ -203,11 +204,11 @@ int hops_between(const Graph& graph, Rank from, Rank to) {
   return graph.distances_from(from)[static_cast<std::size_t>(to)];
 }
 
-/// The network's dimensions that each of a grid's lies along, in the order of the digits.
+/// The network's dimensions that each grid dimension lies along, in the order of the digits.
 using Assignment = std::vector<std::vector<int>>;
 
-/// All assignments in which each dimension of the grid has the product of its own ones' sides, or,
-/// where that is allowed, lies in a part of one; at most `limit` of them are used.
+/// All assignments in which each grid dimension is the product of its network dimensions or, if
+/// that is allowed, fits in a part of one; uses at most `limit` of them.
 class Assignments {
  public:
   Assignments(const CartGrid& grid, const Topology& network, int limit)
@@ -252,7 +253,7 @@ class Assignments {
   Assignment current_;
 };
 
-/// The node of each rank; \param closed  dimensions that go round in two of the network's
+/// The node of each rank. \param closed  dimensions that form a cycle in two of the network's
 std::vector<Rank> nodes_by(const Assignment& assignment, const std::vector<bool>& closed,
                            const CartGrid& grid, const Topology& network) {
   std::vector<Rank> nodes(static_cast<std::size_t>(grid.size()));
@@ -315,7 +316,7 @@ std::optional<std::vector<Rank>> nodes_for(const CartGrid& grid, const Topology&
     least = average;
     best = std::move(nodes);
   };
-  // Enough for all orders of five dimensions; each costs about what a message of each rank does.
+  // Enough for all orders of five dimensions; each costs about as much as one message of each rank.
   constexpr int most_assignments = 120;
   Assignments(grid, network, most_assignments).each([&](const Assignment& assignment) {
     if (least <= 1) return;  // it cannot be less
@@ -334,7 +335,7 @@ std::optional<std::vector<Rank>> nodes_for(const CartGrid& grid, const Topology&
 std::optional<std::vector<int>> dimensions_of(const Topology& network,
                                               std::span<const Rank> nodes) {
   if (nodes.size() < 2) return std::nullopt;
-  // Along a dimension lie those that the second or a later one differs in from the first.
+  // The dimensions in which the second or a later node differs from the first.
   std::vector<int> dimensions;
   std::size_t places = 1;
   for (int d = 0; d < network.dimensions(); ++d) {

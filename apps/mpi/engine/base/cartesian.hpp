@@ -1,4 +1,4 @@
-// Cartesian grids of ranks: their arithmetic, and where they lie on the network.
+// Cartesian grids of ranks: their arithmetic, and how they map to the network.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -11,8 +11,8 @@
 
 namespace wormcube::mpi {
 
-/// Dims_create: sides that are 0 are chosen, as close to each other as they can be (the first to
-/// the last, then the second to the last, ..), none larger than the one before it. Throws Failure:
+/// Dims_create: chooses the sides that are 0, as close to each other as possible (the first to the
+/// last, then the second to the last, ..), none larger than the one before it. Throws Failure:
 /// MPI_ERR_DIMS.
 std::vector<int> balanced_sides(int nodes, std::vector<int> sides);
 
@@ -27,13 +27,13 @@ class CartGrid {
   const std::vector<bool>& periods() const { return periods_; }
   int size() const { return size_; }
 
-  /// Coordinates outside wrap around where the dimension is periodic; else Failure: MPI_ERR_ARG.
+  /// Coordinates outside wrap around in periodic dimensions; otherwise throws Failure: MPI_ERR_ARG.
   int rank(std::span<const int> coordinates) const;
   std::vector<int> coordinates(int rank) const;
-  /// Who sends to this rank, and to whom it sends, along a dimension; PROC_NULL beyond a border.
+  /// The source and the destination of this rank along a dimension; PROC_NULL beyond a border.
   std::pair<int, int> shifted(int rank, int dimension, int distance) const;
 
-  /// The grid of the dimensions that remain; which of these grids a rank is in, and its rank there.
+  /// The grid of the remaining dimensions; which of these grids a rank is in, and its rank there.
   struct Part {
     int number, rank;
   };
@@ -46,7 +46,7 @@ class CartGrid {
   int size_ = 1;
 };
 
-/// Hops between neighbours of a grid, if its rank r is node `nodes[r]`.
+/// Hops between neighbors in a grid whose rank r is node `nodes[r]`.
 struct GridHops {
   double average = 0;
   int largest = 0;
@@ -54,15 +54,14 @@ struct GridHops {
 GridHops hops_between_neighbours(const CartGrid& grid, const Topology& network,
                                  std::span<const Rank> nodes);
 
-/// Nodes for the ranks of a grid, such that neighbours are near: the network's dimensions in
-/// another order, several of them as one (by reflected Gray codes: a ring in a mesh or a
-/// hypercube), or a part of the network. None: nothing was found that has fewer hops than rank r on
-/// node r.
+/// Nodes for the ranks of a grid, so that neighbors are close: the network's dimensions in another
+/// order, several of them as one (by reflected Gray codes: a ring in a mesh or a hypercube), or a
+/// part of the network. None if nothing has fewer hops than rank r on node r.
 std::optional<std::vector<Rank>> nodes_for(const CartGrid& grid, const Topology& network);
 
-/// The network's dimensions along which these nodes lie, if they are all nodes of a part of it
-/// along some of its dimensions, in the order of their coordinates: a row, a plane. None: they are
-/// not, or there is one node only.
+/// The network's dimensions along which these nodes lie (a row, a plane), if they are all nodes of
+/// a part of it along some of its dimensions, in the order of their coordinates. None if they are
+/// not, or if there is only one node.
 std::optional<std::vector<int>> dimensions_of(const Topology& network, std::span<const Rank> nodes);
 
 }  // namespace wormcube::mpi

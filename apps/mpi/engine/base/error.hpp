@@ -1,4 +1,4 @@
-// What an MPI function throws inside the engine: an error class and the words.
+// What an MPI function throws inside the engine: an error class and a text.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -9,7 +9,7 @@
 
 namespace wormcube::mpi {
 
-/// Never leaves the engine: a call gives it to the communicator's error handler.
+/// Never leaves the engine: a call passes it to the communicator's error handler.
 class Failure {
  public:
   Failure(int error_class, std::string text) : class_(error_class), text_(std::move(text)) {}

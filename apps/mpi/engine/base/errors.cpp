@@ -1,4 +1,4 @@
-// Error classes in words; error handlers.
+// Names and texts of error classes; error handlers.
 // SPDX-License-Identifier: Apache-2.0
 #include "wormcube/apps/mpi/engine/base/errors.hpp"
 
@@ -68,7 +68,7 @@ void require_handler(MPI_Errhandler handle) {
   if (handle == MPI_ERRORS_ARE_FATAL || handle == MPI_ERRORS_ABORT || handle == MPI_ERRORS_RETURN ||
       (!is_predefined(handle) && handle != nullptr))
     return;
-  throw Failure(MPI_ERR_ERRHANDLER, "the error handler is none");
+  throw Failure(MPI_ERR_ERRHANDLER, "invalid error handler");
 }
 
 const ErrorHandler* error_handler(MPI_Errhandler handle) {
@@ -78,11 +78,11 @@ const ErrorHandler* error_handler(MPI_Errhandler handle) {
 bool is_predefined_class(int number) { return find_class(number) != nullptr; }
 std::string_view name_of_class(int number) {
   const ErrorClass* const found = find_class(number);
-  return found != nullptr ? found->name : "an error of its own";
+  return found != nullptr ? found->name : "error added by the program";
 }
 std::string_view text_of_class(int number) {
   const ErrorClass* const found = find_class(number);
-  return found != nullptr ? found->text : "an error of its own";
+  return found != nullptr ? found->text : "error added by the program";
 }
 
 }  // namespace wormcube::mpi

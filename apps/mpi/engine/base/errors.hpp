@@ -1,4 +1,4 @@
-// Error classes in words, and the user's error handlers.
+// Names and texts of error classes, and user-defined error handlers.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -12,13 +12,13 @@ namespace wormcube::mpi {
 struct ErrorHandler {
   MPI_Comm_errhandler_function* function;
 };
-/// The user's own; null for the predefined ones.
+/// A user-defined handler; null for the predefined ones.
 const ErrorHandler* error_handler(MPI_Errhandler handle);
 
-/// Throws Failure(MPI_ERR_ERRHANDLER) for what is none.
+/// Throws Failure(MPI_ERR_ERRHANDLER) for an invalid one.
 void require_handler(MPI_Errhandler handle);
 
-/// Whether it is one of those of mpi.h.
+/// Whether mpi.h defines this class.
 bool is_predefined_class(int error_class);
 /// "MPI_ERR_RANK"
 std::string_view name_of_class(int error_class);

@@ -16,15 +16,16 @@ RankGraph::RankGraph(std::span<const int> index, const int* edges)
   int before = 0;
   for (std::size_t i = 0; i < index.size(); ++i) {
     if (index[i] < before) {
-      throw Failure(MPI_ERR_ARG,
-                    fmt::format("index {} is {}, less than {} before it", i, index[i], before));
+      throw Failure(MPI_ERR_ARG, fmt::format("index {} is {}, which is less than the {} before it",
+                                             i, index[i], before));
     }
     before = index[i];
   }
   edges_.assign(edges, edges + before);
   for (const int to : edges_) {
     if (to < 0 || to >= nodes()) {
-      throw Failure(MPI_ERR_ARG, fmt::format("an edge to {} in a graph of {} nodes", to, nodes()));
+      throw Failure(MPI_ERR_ARG,
+                    fmt::format("edge to {} is out of range for {} nodes", to, nodes()));
     }
   }
 }
@@ -36,16 +37,16 @@ std::span<const int> RankGraph::neighbours(int node) const {
                                    static_cast<std::size_t>(last - first));
 }
 
-void DistributedEdges::add(Rank reporter, std::span<const Edge> edges) {
+void DistributedEdges::add(Rank contributor, std::span<const Edge> edges) {
   const std::lock_guard lock(mutex_);
   for (const Edge& edge : edges) {
-    ends_[edge.source].out.push_back({reporter, edge.destination, edge.weight});
-    ends_[edge.destination].in.push_back({reporter, edge.source, edge.weight});
+    ends_[edge.source].out.push_back({contributor, edge.destination, edge.weight});
+    ends_[edge.destination].in.push_back({contributor, edge.source, edge.weight});
   }
 }
 
 Neighbours::List DistributedEdges::in_order(std::vector<Reported> all) {
-  std::ranges::stable_sort(all, {}, &Reported::reporter);
+  std::ranges::stable_sort(all, {}, &Reported::contributor);
   Neighbours::List list;
   for (const Reported& each : all) {
     list.ranks.push_back(each.rank);

@@ -1,4 +1,4 @@
-// Graphs of ranks: one that all know, or each rank's neighbours.
+// Graphs of ranks: one known to all ranks, or each rank's neighbors.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -11,11 +11,11 @@
 
 namespace wormcube::mpi {
 
-/// A graph of which all ranks know all edges. Immutable.
+/// A graph whose edges are known to all ranks. Immutable.
 class RankGraph {
  public:
-  /// \param index  of node i: how many edges nodes 0 to i have. Throws Failure: MPI_ERR_ARG for an
-  /// index that decreases, an edge to what is no node.
+  /// \param index  for node i, the number of edges of nodes 0 to i. Throws Failure: MPI_ERR_ARG if
+  /// the index decreases or an edge leads to no node.
   RankGraph(std::span<const int> index, const int* edges);
 
   int nodes() const { return static_cast<int>(index_.size()); }
@@ -27,16 +27,16 @@ class RankGraph {
   std::vector<int> index_, edges_;
 };
 
-/// A rank's neighbours in a distributed graph.
+/// A rank's neighbors in a distributed graph.
 struct Neighbours {
   struct List {
-    std::vector<int> ranks, weights;  ///< as many weights
+    std::vector<int> ranks, weights;  ///< equal in number
   };
   List in, out;
   bool weighted = false;  ///< else all weights are 1
 };
 
-/// Edges on their way from ranks that know of them to the ranks at their ends.
+/// Edges on their way from the ranks that contribute them to the ranks at their ends.
 ///
 /// Threads  any
 class DistributedEdges {
@@ -44,13 +44,13 @@ class DistributedEdges {
   struct Edge {
     int source, destination, weight;
   };
-  void add(Rank reporter, std::span<const Edge> edges);
-  /// A rank's own edges, once, when all ranks have added theirs: in the order of the reporters.
+  void add(Rank contributor, std::span<const Edge> edges);
+  /// A rank's neighbors, once all have contributed, in the order of the contributors.
   Neighbours take(Rank rank);
 
  private:
   struct Reported {
-    Rank reporter;
+    Rank contributor;
     int rank, weight;
   };
   struct Ends {

@@ -11,7 +11,7 @@
 namespace wormcube::mpi {
 namespace {
 
-/// The rank in a group of each member.
+/// The rank of each member in a group.
 class RankIn {
  public:
   explicit RankIn(const Members& group) {
@@ -21,7 +21,7 @@ class RankIn {
       ranks_[static_cast<std::size_t>(group[i])] = static_cast<int>(i);
     }
   }
-  /// MPI_UNDEFINED: it is no member.
+  /// MPI_UNDEFINED if it is not a member.
   int of(Rank member) const {
     const auto place = static_cast<std::size_t>(member);
     return place < ranks_.size() ? ranks_[place] : MPI_UNDEFINED + 0;
@@ -32,16 +32,16 @@ class RankIn {
   std::vector<int> ranks_;
 };
 
-/// Which ranks of a group are named.
+/// Which ranks of a group are listed.
 std::vector<bool> named_once(const Members& group, std::span<const int> ranks) {
   std::vector<bool> named(group.size());
   for (const int rank : ranks) {
     if (rank < 0 || rank >= std::ssize(group)) {
-      throw Failure(MPI_ERR_RANK,
-                    fmt::format("{} is no rank of the group ({} ranks)", rank, group.size()));
+      throw Failure(MPI_ERR_RANK, fmt::format("rank {} is out of range for the group ({} ranks)",
+                                              rank, group.size()));
     }
     if (named[static_cast<std::size_t>(rank)]) {
-      throw Failure(MPI_ERR_RANK, fmt::format("rank {} is named twice", rank));
+      throw Failure(MPI_ERR_RANK, fmt::format("rank {} is listed twice", rank));
     }
     named[static_cast<std::size_t>(rank)] = true;
   }
@@ -80,7 +80,7 @@ std::vector<int> ranks_of(std::span<const RankRange> ranges) {
     if (range.stride == 0) throw Failure(MPI_ERR_ARG, "the stride of a range of ranks is 0");
     const std::int64_t length = std::int64_t{range.last} - range.first;
     if (length != 0 && (length > 0) != (range.stride > 0)) {
-      throw Failure(MPI_ERR_ARG, fmt::format("a range from {} to {} by {} is empty", range.first,
+      throw Failure(MPI_ERR_ARG, fmt::format("the range from {} to {} by {} is empty", range.first,
                                              range.last, range.stride));
     }
     for (std::int64_t i = 0; i <= length / range.stride; ++i) {
@@ -119,8 +119,8 @@ std::vector<int> translated(const Members& from, std::span<const int> ranks, con
       continue;
     }
     if (rank < 0 || rank >= std::ssize(from)) {
-      throw Failure(MPI_ERR_RANK,
-                    fmt::format("{} is no rank of the group ({} ranks)", rank, from.size()));
+      throw Failure(MPI_ERR_RANK, fmt::format("rank {} is out of range for the group ({} ranks)",
+                                              rank, from.size()));
     }
     result.push_back(in_to.of(from[static_cast<std::size_t>(rank)]));
   }

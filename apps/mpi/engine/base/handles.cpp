@@ -8,9 +8,9 @@
 namespace wormcube::mpi {
 namespace {
 
-constexpr int first_number = 4096;  // below it are the predefined ones
+constexpr int first_number = 4096;  // the predefined ones are below
 
-/// Few programs ask, and seldom: one table, behind a lock.
+/// Few programs need these, and rarely: one table with a lock.
 struct Numbers {
   std::mutex lock;
   std::unordered_map<void*, int> of_handle;

@@ -1,4 +1,4 @@
-// Handles: which are predefined, and their numbers, which MPI_X_toint and MPI_X_fromint give.
+// Handles: which ones are predefined, and their numbers for MPI_X_toint and MPI_X_fromint.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -9,14 +9,15 @@
 
 namespace wormcube::mpi {
 
-/// A predefined handle is a small constant; every other is the address of an object of ours.
+/// A predefined handle is a small constant; every other handle is the address of one of our
+/// objects.
 inline bool is_predefined(const void* handle) noexcept {
   return reinterpret_cast<std::uintptr_t>(handle) < 4096;
 }
 
 /// Tables of predefined types have this many rows. MPI_DATATYPE_NULL has row 0.
 inline constexpr std::size_t predefined_types = 256;
-/// The row of a predefined type; of other handles, predefined_types or more.
+/// The row of a predefined type; predefined_types or more for other handles.
 inline std::size_t index_of_predefined(MPI_Datatype type) noexcept {
   return reinterpret_cast<std::uintptr_t>(type) -
          reinterpret_cast<std::uintptr_t>(MPI_DATATYPE_NULL);
@@ -26,14 +27,14 @@ inline MPI_Datatype predefined_type(std::size_t index) noexcept {
                                         index);
 }
 
-/// A predefined handle's own value; for others a number that was not given yet, the same as long
-/// as the object lives. Any thread.
+/// A predefined handle's own value; for others a new number that stays the same as long as the
+/// object lives. Any thread.
 int number_of_handle(void* handle);
 
-/// The handle of that number; null where there is none.
+/// The handle with this number; null if there is none.
 void* handle_of_number(int number);
 
-/// Its object ends: the number means nothing any more. Nothing happens where it has none.
+/// The object ends, and its number becomes invalid. Does nothing if it has no number.
 void forget_number_of(void* handle);
 
 }  // namespace wormcube::mpi

@@ -23,12 +23,13 @@ void InfoKeys::set(std::string_view key, std::string_view value) {
   key = without_blanks(key);
   value = without_blanks(value);
   if (key.empty() || key.size() >= MPI_MAX_INFO_KEY) {
-    throw Failure(MPI_ERR_INFO_KEY, fmt::format("a key of {} characters: 1 to {} are allowed",
+    throw Failure(MPI_ERR_INFO_KEY, fmt::format("a key has {} characters, but must have 1 to {}",
                                                 key.size(), MPI_MAX_INFO_KEY - 1));
   }
   if (value.size() >= MPI_MAX_INFO_VAL) {
-    throw Failure(MPI_ERR_INFO_VALUE, fmt::format("a value of {} characters: up to {} are allowed",
-                                                  value.size(), MPI_MAX_INFO_VAL - 1));
+    throw Failure(MPI_ERR_INFO_VALUE,
+                  fmt::format("a value has {} characters, but must have at most {}", value.size(),
+                              MPI_MAX_INFO_VAL - 1));
   }
   const auto place = std::ranges::find(entries_, key, &std::pair<std::string, std::string>::first);
   if (place == entries_.end()) {

@@ -11,12 +11,12 @@
 
 namespace wormcube::mpi {
 
-/// Blanks around keys and values are not part of them.
+/// Blanks around keys and values are removed.
 class InfoKeys {
  public:
-  /// Throws Failure: MPI_ERR_INFO_KEY, MPI_ERR_INFO_VALUE for what is empty or too long.
+  /// Throws Failure: MPI_ERR_INFO_KEY, MPI_ERR_INFO_VALUE for an empty or too long one.
   void set(std::string_view key, std::string_view value);
-  /// Null: it has none.
+  /// Null if there is none.
   const std::string* find(std::string_view key) const;
   /// Throws Failure: MPI_ERR_INFO_NOKEY.
   void remove(std::string_view key);

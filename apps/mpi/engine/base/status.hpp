@@ -1,4 +1,4 @@
-// What a status holds beside what its user reads.
+// The fields of a status that its user does not read.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -9,7 +9,7 @@
 
 namespace wormcube::mpi {
 
-/// Bytes of the message: what Get_count and Get_elements divide.
+/// The message's bytes: Get_count and Get_elements divide this number.
 inline std::int64_t status_bytes(const MPI_Status& status) noexcept {
   std::int64_t bytes;
   std::memcpy(&bytes, status.MPI_internal, sizeof bytes);
@@ -26,8 +26,8 @@ inline void set_status_cancelled(MPI_Status& status, bool cancelled) noexcept {
   status.MPI_internal[2] = cancelled;
 }
 
-/// A completed operation's. MPI_ERROR stays what it was: only calls that report several statuses
-/// write it. STATUS_IGNORE is passed over.
+/// The status of a completed operation. MPI_ERROR keeps its value: only calls that report several
+/// statuses write it. Does nothing for STATUS_IGNORE.
 inline void write_status(MPI_Status* status, int source, int tag, std::int64_t bytes,
                          bool cancelled = false) noexcept {
   if (status == MPI_STATUS_IGNORE) return;
@@ -37,12 +37,12 @@ inline void write_status(MPI_Status* status, int source, int tag, std::int64_t b
   set_status_cancelled(*status, cancelled);
 }
 
-/// A completed send's.
+/// The status of a completed send.
 inline void write_sent_status(MPI_Status* status) noexcept {
   write_status(status, MPI_ANY_SOURCE, MPI_ANY_TAG, 0);
 }
 
-/// Of an inactive or null request: that has no error either.
+/// The status of an inactive or null request, which has no error either.
 inline void write_empty_status(MPI_Status* status) noexcept {
   write_sent_status(status);
   if (status != MPI_STATUS_IGNORE) status->MPI_ERROR = MPI_SUCCESS;

@@ -27,7 +27,7 @@ void bcast_within(const CollectiveCall& all, Span data) {
   if (all.size() == 1 || data.empty()) return;
   all.run(all.algorithm(operations::broadcast, data.size()), {ConstSpan(), 0}, {data, 1});
 }
-/// All blocks, at rank 0.
+/// Gathers all blocks at rank 0.
 Bytestring gathered_within(const CollectiveCall& all, ConstSpan mine) {
   Bytestring whole(is_leader(all) ? mine.size() * static_cast<std::size_t>(all.size()) : 0);
   if (mine.empty()) return whole;
@@ -35,7 +35,7 @@ Bytestring gathered_within(const CollectiveCall& all, ConstSpan mine) {
           is_leader(all) ? Blocks(whole, all.size()) : Blocks(Span(), 0));
   return whole;
 }
-/// The same operation over all, at rank 0.
+/// Reduces over all ranks, to rank 0.
 Bytestring reduced_within(const CollectiveCall& all, ConstSpan mine, const Operator& with) {
   Bytestring whole(is_leader(all) ? mine.size() : 0);
   if (mine.empty()) return whole;
@@ -48,7 +48,7 @@ Bytestring reduced_within(const CollectiveCall& all, ConstSpan mine, const Opera
   return whole;
 }
 
-/// Each of ours to each of theirs.
+/// From each rank of this group to each rank of the other.
 void exchange_with_all(CollectiveCall& all, const ConstBlocks& out, const Blocks& in,
                        bool one_block) {
   std::vector<Op> ops;
@@ -61,7 +61,7 @@ std::size_t peers_of(const CollectiveCall& all) {
   return static_cast<std::size_t>(all.comm.peers().size());
 }
 
-/// What this group gives, and what it gets.
+/// What this group sends and what it receives.
 ComparedTypes types_of(const CollectiveCall& all, const Buffer<const void*>& out) {
   ComparedTypes types(all);
   types.gives(all.type(out.type), out.count);
@@ -88,8 +88,8 @@ ReceiveBuffer taken_of(const CollectiveCall& all, const Buffer<void*>& in, std::
   return {all.call, in.data, all.call.count(in.count) * blocks, all.type(in.type)};
 }
 
-/// Whether this rank gives to, or gets from, a whole group; it comes. Else it is one of that group,
-/// or, beside a root, nobody.
+/// Whether this rank is the root that sends to, or receives from, a whole group. Otherwise it is in
+/// that group, or in the root's group and takes no part.
 enum class Part { root, outside_root, other };
 Part part_of(const CollectiveCall& all, int root) {
   all.call.root(all.comm, root);
@@ -252,7 +252,7 @@ void allgatherv_between(CollectiveCall& all, const Buffer<const void*>& out,
   const Uneven result(all.call, in.data, received, "the receive buffer");
   ComparedTypes types(all);
   types.add_alike(received);
-  types.add_sent(0, all.type(out.type), all.call.count(out.count));  // what others get is alike
+  types.add_sent(0, all.type(out.type), all.call.count(out.count));  // all ranks receive the same
   if (is_leader(all)) types.add_received(received);
   all.come(0, -1, nullptr, types.get());
   exchange_with_all(all, {mine.data(), 1}, result.blocks(), true);

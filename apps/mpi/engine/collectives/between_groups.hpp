@@ -1,4 +1,4 @@
-// Collectives of intercommunicators: what one group gives, the other gets.
+// Collectives of intercommunicators: one group receives what the other one sends.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -14,21 +14,21 @@ namespace wormcube::mpi {
 template <class Data>
 struct Buffer {
   Data data;
-  std::int64_t count;  ///< of each block, where there are several
+  std::int64_t count;  ///< of each block, if there are several
   MPI_Datatype type;
 };
-/// Blocks of a `v` or `w` call, one for each rank of the other group; looked at where they matter.
+/// Blocks of a `v` or `w` call, one for each rank of the other group; read only if they matter.
 template <class Data>
 struct BlockBuffer {
   Data data;
   std::function<std::vector<Uneven::Block>()> blocks;
 };
 
-/// Waits until all ranks of the communicator, of whatever kind, have called this.
+/// Waits until all ranks of the communicator, of either kind, have called this.
 void wait_for_all(Call& call, Communicator& on);
 
 void barrier_between(CollectiveCall& all);
-/// The same without a call of its own.
+/// The same without a call.
 void wait_between(const CollectiveCall& all);
 void bcast_between(CollectiveCall& all, const Buffer<void*>& data, int root);
 void gather_between(CollectiveCall& all, const Buffer<const void*>& out, const Buffer<void*>& in,
@@ -53,7 +53,7 @@ void allreduce_between(CollectiveCall& all, const void* out, const Buffer<void*>
 void reduce_scatter_between(CollectiveCall& all, const void* out, void* in,
                             const std::vector<std::int64_t>& counts, MPI_Datatype type, MPI_Op op);
 
-/// Sends what each group's rank 0 gives to all ranks of the other group.
+/// Sends the value of each group's rank 0 to all ranks of the other group.
 void swap_between(Call& call, const Communicator& on, ConstSpan out, Span in);
 
 }  // namespace wormcube::mpi

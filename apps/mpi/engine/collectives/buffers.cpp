@@ -20,7 +20,7 @@ SendBuffer::SendBuffer(const Call& call, const void* data, std::size_t count,
   data_ = packed_;
 }
 
-// Packed as it is, so that what is not received into stays.
+// Packs the current content, so that parts which receive nothing keep it.
 void require_separate(ConstSpan given, ConstSpan taken) {
   const std::less<> is_before;
   if (given.empty() || taken.empty() || !is_before(given.data(), taken.data() + taken.size()) ||

@@ -1,4 +1,4 @@
-// The data of a call: elements of any layout as bytes in a row.
+// The data of a call: elements of any layout as packed bytes.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -12,7 +12,7 @@
 
 namespace wormcube::mpi {
 
-/// What a rank gives, as bytes in a row.
+/// The data that a rank contributes, as packed bytes.
 class SendBuffer {
  public:
   SendBuffer(const Call& call, const void* data, std::size_t count, const TypeView& type);
@@ -23,7 +23,7 @@ class SendBuffer {
   ConstSpan data_;
 };
 
-/// Where a rank gets to, as bytes in a row; deliver() when they are there.
+/// Where a rank receives, as packed bytes; call deliver() when they have arrived.
 class ReceiveBuffer {
  public:
   ReceiveBuffer(const Call& call, void* data, std::size_t count, const TypeView& type);
@@ -32,15 +32,15 @@ class ReceiveBuffer {
 
  private:
   void* elements_;
-  DatatypePointer type_;  ///< null: they lie in a row
+  DatatypePointer type_;  ///< null: the elements are contiguous
   std::vector<std::byte> packed_;
   Span data_;
 };
 
-/// Throws Failure if what a rank gives and where it gets to are memory of both.
+/// Throws Failure if a rank's send buffer and receive buffer overlap.
 void require_separate(ConstSpan given, ConstSpan taken);
 
-/// Blocks of their own sizes, places and types: in a row, where they lie so; else copied.
+/// Blocks with individual sizes, positions and types: used in place if contiguous, else copied.
 class Uneven {
  public:
   struct Block {
@@ -58,7 +58,7 @@ class Uneven {
  private:
   struct Copied {
     std::byte* elements;
-    DatatypePointer type;  ///< null: they lie in a row
+    DatatypePointer type;  ///< null: the elements are contiguous
   };
   std::vector<Copied> parts_;  ///< empty: nothing was copied
   std::vector<Bytes> offsets_;

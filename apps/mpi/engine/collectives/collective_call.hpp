@@ -1,4 +1,4 @@
-// A collective call while it lasts: what it shares with the others', its data, its node.
+// A collective call in progress: what it shares with the other ranks' calls, its data, its node.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -14,7 +14,8 @@
 
 namespace wormcube::mpi {
 
-/// What a nonblocking call has of its own: where its steps are taken, and what its handles mean.
+/// What a nonblocking call owns: where it runs its steps, and copies of the objects behind its
+/// handles.
 class NonblockingContext {
  public:
   virtual ~NonblockingContext() = default;
@@ -26,8 +27,8 @@ class NonblockingContext {
   virtual void come(const CollectiveMatch& what) = 0;
 };
 
-/// A call, on its rank's stack, or, of a nonblocking one, on the stack of its operation. Only until
-/// the first step has it its Call: all arguments are checked before.
+/// A call, on its rank's stack, or, if nonblocking, on the stack of its operation. A nonblocking
+/// call has its Call only until the first step: it checks all arguments before that.
 class CollectiveCall {
  public:
   CollectiveCall(Call& its_call, Communicator& on, Function function,
@@ -38,17 +39,17 @@ class CollectiveCall {
 
   Rank size() const { return comm.size(); }
   bool is_root(int root) const { return comm.rank == root; }
-  /// Where the ranks of this communicator, of an intercommunicator those of this rank's group, take
-  /// their steps.
+  /// Where the ranks of this communicator run their steps; for an intercommunicator, the ranks of
+  /// this rank's group.
   Node& node() const { return *node_; }
-  /// Where ranks go by their numbers in the world; steps are this communicator's all the same.
+  /// The same with ranks numbered as in the world; the steps still belong to this communicator.
   Node& world() const { return *world_; }
 
   TypeView type(MPI_Datatype handle) const;
   Operator op(MPI_Op handle, const TypeView& on) const;
 
-  /// Before anything is moved: what all must call alike. \param bytes  -1: they may differ
-  /// \param types  null: they are not compared
+  /// Call this before moving anything, with what must agree between all ranks. \param bytes  -1:
+  /// may differ \param types  null: not compared
   void come(int root, std::int64_t bytes, const Operator* reduces = nullptr,
             const CollectiveTypes* types = nullptr);
 
@@ -64,26 +65,27 @@ class CollectiveCall {
   Node* world_;
 };
 
-/// With JobOptions::strict, what is compared of a collective call's types; else nothing is.
+/// The types of a collective call to compare with JobOptions::strict; without it nothing is
+/// compared.
 class ComparedTypes {
  public:
   explicit ComparedTypes(const CollectiveCall& all);
-  /// Elements that match all others' of this call.
+  /// Elements that must match those of every other rank.
   ComparedTypes(const CollectiveCall& all, const TypeView& type, std::int64_t count);
-  /// The same, twice: what it sends, if that is not in place, and what it receives. Throws Failure
-  /// where they differ.
+  /// The same, twice: what the rank sends, unless in place, and what it receives. Throws Failure if
+  /// the two differ.
   ComparedTypes(const CollectiveCall& all, const void* out, MPI_Datatype out_type,
                 std::int64_t out_count, const void* in, MPI_Datatype in_type,
                 std::int64_t in_count);
-  /// Between groups: elements that match all of the other group, which gets them or gives them.
+  /// Between groups: elements that must match those of the whole other group.
   void gives(const TypeView& type, std::int64_t count);
   void gets(const TypeView& type, std::int64_t count);
-  /// A block from this rank or to it. \param number  of those from one rank to another
+  /// A block from or to this rank. \param number  counts those from one rank to another
   void add_sent(Rank to, const TypeView& type, std::size_t count, int number = 0);
   void add_received(Rank from, const TypeView& type, std::size_t count, int number = 0);
   void add_sent(std::span<const Uneven::Block> blocks);
   void add_received(std::span<const Uneven::Block> blocks);
-  /// Blocks that all ranks, or between groups those of this group, have alike.
+  /// Blocks that are the same for all ranks, or between groups for all ranks of this group.
   void add_alike(std::span<const Uneven::Block> blocks);
 
   /// Null: nothing is compared.
@@ -111,7 +113,7 @@ std::vector<Uneven::Block> blocks_of(const CollectiveCall& all, int blocks, cons
   }
   return result;
 }
-/// Those of a `w` call: displacements in bytes.
+/// The blocks of a `w` call: displacements in bytes.
 template <class Count, class Place>
 std::vector<Uneven::Block> blocks_of(const CollectiveCall& all, int blocks, const Count* counts,
                                      const Place* places, const MPI_Datatype* handles) {
@@ -124,21 +126,21 @@ std::vector<Uneven::Block> blocks_of(const CollectiveCall& all, int blocks, cons
   return result;
 }
 
-/// What a nonblocking or persistent collective does, once for each start.
+/// The body of a nonblocking or persistent collective; runs once for each start.
 using CollectiveProgram = std::function<void(CollectiveCall&)>;
 void start_collective(Call& call, MPI_Comm on, Function function, CollectiveProgram program,
                       MPI_Request* request);
 void prepare_collective(Call& call, MPI_Comm on, Function function, CollectiveProgram program,
                         MPI_Request* request);
-/// Starts what was prepared.
+/// Starts a prepared collective.
 void restart_collective(Call& call, RequestObject& object);
 
 void add_collective_functions(WormcubeMpiFunctions& table);
 void add_neighbour_functions(WormcubeMpiFunctions& table);
 void add_reducing_collectives(WormcubeMpiFunctions& table);
 
-/// The three forms of a collective, of one text. The function is the one that all must call,
-/// whatever the type of its counts.
+/// The three forms of a collective from one body. All ranks must call the same function, whatever
+/// the type of its counts.
 template <Function named, auto body>
 struct Forms;
 template <Function named, class... Arguments, void (*body)(CollectiveCall&, Arguments...)>
@@ -166,8 +168,8 @@ struct Forms<named, body> {
   }
 };
 
-/// Enters a collective's three forms, with counts of int and of MPI_Count. `body` and `large` are
-/// its texts.
+/// Enters a collective's three forms, with counts of int and of MPI_Count, into the table. `body`
+/// and `large` are the functions for the two.
 #define WORMCUBE_MPI_COLLECTIVE(table, Name, name, body, large)                   \
   table.MPI_##Name = Forms<Function::MPI_##Name, body>::blocking;                 \
   table.MPI_##Name##_c = Forms<Function::MPI_##Name, large>::blocking;            \

@@ -1,4 +1,4 @@
-// Collective calls, by the registry's algorithms.
+// Collective calls, which run the registry's algorithms.
 // SPDX-License-Identifier: Apache-2.0
 #include "wormcube/apps/mpi/engine/collectives/between_groups.hpp"
 
@@ -9,7 +9,7 @@
 namespace wormcube::mpi {
 namespace {
 
-/// Of a `v` or `w` call on an intercommunicator.
+/// A `v` or `w` call on an intercommunicator.
 template <class Count, class Place, class Type>
 std::function<std::vector<Uneven::Block>()> blocks_of_peers(const CollectiveCall& all,
                                                             const Count* counts,
@@ -19,7 +19,7 @@ std::function<std::vector<Uneven::Block>()> blocks_of_peers(const CollectiveCall
   };
 }
 
-// Texts of the calls' three forms, with counts of either type.
+// Bodies of the calls' three forms, with counts of either type.
 
 void barrier(CollectiveCall& all) {
   if (all.comm.remote) return barrier_between(all);
@@ -78,8 +78,9 @@ void gather(CollectiveCall& all, const void* out, Count out_count, MPI_Datatype 
   const ComparedTypes types(all, out, out_type, out_count, in, in_type, in_count);
   all.come(root, static_cast<std::int64_t>(blocks.bytes()), nullptr, types.get());
   if (given.size() != blocks.bytes()) {
-    throw Failure(MPI_ERR_COUNT, fmt::format("the root sends {} bytes and receives {} of each rank",
-                                             given.size(), blocks.bytes()));
+    throw Failure(MPI_ERR_COUNT,
+                  fmt::format("the root sends {} bytes but receives {} from each rank",
+                              given.size(), blocks.bytes()));
   }
   if (blocks.bytes() == 0) return;
   all.run(all.algorithm(operations::gather, blocks.bytes(), root), {given, 1}, blocks);
@@ -120,7 +121,7 @@ void scatter(CollectiveCall& all, const void* out, Count out_count, MPI_Datatype
   const ComparedTypes types(all, out, out_type, out_count, in, in_type, in_count);
   all.come(root, static_cast<std::int64_t>(blocks.bytes()), nullptr, types.get());
   if (result.size() != blocks.bytes()) {
-    throw Failure(MPI_ERR_COUNT, fmt::format("the root receives {} bytes and sends {} to each rank",
+    throw Failure(MPI_ERR_COUNT, fmt::format("the root receives {} bytes but sends {} to each rank",
                                              result.size(), blocks.bytes()));
   }
   if (blocks.bytes() == 0) return;
@@ -148,8 +149,9 @@ void allgather(CollectiveCall& all, const void* out, Count out_count, MPI_Dataty
   const ComparedTypes types(all, out, out_type, out_count, in, in_type, in_count);
   all.come(0, static_cast<std::int64_t>(blocks.bytes()), nullptr, types.get());
   if (given.size() != blocks.bytes()) {
-    throw Failure(MPI_ERR_COUNT, fmt::format("{} bytes are sent and {} received of each rank",
-                                             given.size(), blocks.bytes()));
+    throw Failure(MPI_ERR_COUNT,
+                  fmt::format("this rank sends {} bytes to each rank but receives {} from each",
+                              given.size(), blocks.bytes()));
   }
   if (blocks.bytes() == 0) return;
   all.run(all.algorithm(operations::allgather, blocks.bytes()), {given, 1}, blocks);
@@ -179,15 +181,16 @@ void alltoall(CollectiveCall& all, const void* out, Count out_count, MPI_Datatyp
   const ComparedTypes types(all, out, out_type, out_count, in, in_type, in_count);
   all.come(0, static_cast<std::int64_t>(blocks.bytes()), nullptr, types.get());
   if (given.size() != result.data().size()) {
-    throw Failure(MPI_ERR_COUNT, fmt::format("{} bytes are sent and {} received of each rank",
-                                             given.size() / p, blocks.bytes()));
+    throw Failure(MPI_ERR_COUNT,
+                  fmt::format("this rank sends {} bytes to each rank but receives {} from each",
+                              given.size() / p, blocks.bytes()));
   }
   if (blocks.bytes() == 0) return;
   all.run(all.algorithm(operations::alltoall, blocks.bytes()), {given, all.size()}, blocks);
   result.deliver();
 }
 
-// Only the root knows all sizes: each rank's message goes straight to it, in one step.
+// Only the root knows all sizes, so each rank's message goes directly to it, in one step.
 template <class Count, class Place>
 void gatherv(CollectiveCall& all, const void* out, Count out_count, MPI_Datatype out_type, void* in,
              const Count in_counts[], const Place places[], MPI_Datatype in_type, int root) {
@@ -217,7 +220,7 @@ void gatherv(CollectiveCall& all, const void* out, Count out_count, MPI_Datatype
   all.come(root, -1, nullptr, types.get());
   const Blocks blocks = result.blocks();
   if (mine && mine->data().size() != blocks[root].size()) {
-    throw Failure(MPI_ERR_COUNT, fmt::format("the root sends {} bytes and receives {} of itself",
+    throw Failure(MPI_ERR_COUNT, fmt::format("the root sends {} bytes to itself but receives {}",
                                              mine->data().size(), blocks[root].size()));
   }
   std::vector<Op> ops;
@@ -257,7 +260,7 @@ void scatterv(CollectiveCall& all, const void* out, const Count out_counts[], co
   const Blocks blocks = given.blocks();
   if (mine && mine->data().size() < blocks[root].size()) {
     throw Failure(MPI_ERR_TRUNCATE,
-                  fmt::format("the root sends {} bytes to itself, which has room for {}",
+                  fmt::format("the root sends {} bytes to itself but has room for {}",
                               blocks[root].size(), mine->data().size()));
   }
   std::vector<Op> ops;
@@ -293,7 +296,7 @@ void allgatherv(CollectiveCall& all, const void* out, Count out_count, MPI_Datat
     given = mine->data();
   }
   if (given.size() != own.size()) {
-    throw Failure(MPI_ERR_COUNT, fmt::format("{} bytes are sent and {} received of this rank",
+    throw Failure(MPI_ERR_COUNT, fmt::format("this rank sends {} bytes to itself but receives {}",
                                              given.size(), own.size()));
   }
   ComparedTypes types(all);
@@ -345,7 +348,7 @@ void alltoallv(CollectiveCall& all, const void* out, const Count out_counts[],
     given.emplace(mine->blocks());
   }
   all.come(0, -1, nullptr, types.get());
-  // All ranks must choose alike, and know no common size.
+  // All ranks must choose the same algorithm, but they share no common size.
   all.run(all.algorithm(operations::alltoallv, 1024), *given, result.blocks());
   result.deliver();
 }

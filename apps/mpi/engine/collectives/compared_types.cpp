@@ -1,4 +1,4 @@
-// What is compared of the types of a collective call.
+// Which types of a collective call are compared.
 // SPDX-License-Identifier: Apache-2.0
 #include "wormcube/apps/mpi/engine/collectives/collective_call.hpp"
 #include "wormcube/apps/mpi/engine/types/words.hpp"
@@ -46,7 +46,7 @@ ComparedTypes::ComparedTypes(const CollectiveCall& all, const void* out, MPI_Dat
   const auto received = elements_of(all.type(in_type), all.call.count(in_count));
   const CollectiveTypes::Elements& sent = types_.common[0];
   if (sent.signature != 0 && received.signature != 0 && sent.signature != received.signature) {
-    throw Failure(MPI_ERR_TYPE, fmt::format("this rank sends {} and receives {} of each (--strict)",
+    throw Failure(MPI_ERR_TYPE, fmt::format("this rank sends {} but receives {} (--strict)",
                                             sent.words, received.words));
   }
   types_.common[0] = received;

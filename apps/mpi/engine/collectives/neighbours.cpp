@@ -1,4 +1,4 @@
-// Collectives among neighbours: one step of direct messages.
+// Neighborhood collectives: one step of direct messages.
 // SPDX-License-Identifier: Apache-2.0
 #include "wormcube/apps/mpi/engine/collectives/collective_call.hpp"
 
@@ -13,18 +13,18 @@
 namespace wormcube::mpi {
 namespace {
 
-/// Those that a rank sends to and receives from, in the order of their blocks, as the standard
+/// The ranks that a rank sends to and receives from, in the order of their blocks, as the standard
 /// lists them.
 struct Sides {
   struct Side {
-    int rank;  ///< or PROC_NULL: its block is passed over
-    Tag tag;   ///< messages of one tag between two ranks go in the order of their blocks
+    int rank;  ///< or PROC_NULL: its block is skipped
+    Tag tag;   ///< messages with one tag between two ranks keep the order of their blocks
   };
   std::vector<Side> in, out;
 };
 
-// In a grid the message to a lower neighbour is its message from an upper one, also where both are
-// one rank.
+// In a grid, the message to a lower neighbor is that neighbor's message from an upper one, even if
+// both neighbors are one rank.
 Sides sides_of_grid(const CartGrid& grid, int rank) {
   Sides sides;
   for (int d = 0; d < grid.dimensions(); ++d) {
@@ -51,14 +51,13 @@ Sides sides_of(const Communicator& on) {
     add(sides.in, on.neighbours->in.ranks);
     add(sides.out, on.neighbours->out.ranks);
   } else {
-    throw Failure(MPI_ERR_TOPOLOGY, on.name + " has no topology: no grid, no graph");
+    throw Failure(MPI_ERR_TOPOLOGY, on.name + " has no topology (neither a grid nor a graph)");
   }
   return sides;
 }
 
-/// What goes and comes along the edges: blocks of one tag from one rank to another meet in their
-/// order.
-/// \param sent, received  a block for each side, or one that all have alike
+/// The types along the edges: blocks with one tag from one rank to another match in their order.
+/// \param sent, received  a block for each side, or one block for all
 ComparedTypes types_of_edges(const CollectiveCall& all, const Sides& sides,
                              std::span<const Uneven::Block> sent,
                              std::span<const Uneven::Block> received) {
@@ -83,7 +82,7 @@ ComparedTypes types_of_edges(const CollectiveCall& all, const Sides& sides,
   return types;
 }
 
-/// \param one_block  all are given the same, block 0
+/// \param one_block  all neighbors get the same block, block 0
 void exchange_with_sides(CollectiveCall& all, const Sides& sides, const ConstBlocks& out,
                          const Blocks& in, bool one_block, const ComparedTypes& types) {
   all.come(0, -1, nullptr, types.get());
@@ -100,7 +99,7 @@ void exchange_with_sides(CollectiveCall& all, const Sides& sides, const ConstBlo
   if (!ops.empty()) all.node().step(ops);
 }
 
-/// The same elements of each side.
+/// The same elements for each side.
 std::array<Uneven::Block, 1> alike(const CollectiveCall& all, std::int64_t count,
                                    MPI_Datatype type) {
   return {{{all.call.count(count), 0, all.type(type)}}};
@@ -108,7 +107,7 @@ std::array<Uneven::Block, 1> alike(const CollectiveCall& all, std::int64_t count
 
 void refuse_in_place(const void* out) {
   if (out == MPI_IN_PLACE)
-    throw Failure(MPI_ERR_BUFFER, "MPI_IN_PLACE is not for collectives among neighbours");
+    throw Failure(MPI_ERR_BUFFER, "neighborhood collectives do not allow MPI_IN_PLACE");
 }
 
 template <class Count>

@@ -1,4 +1,4 @@
-// Collectives beside a rank's program: their steps, and who goes on when.
+// Nonblocking collectives: their steps, and which one continues when.
 // SPDX-License-Identifier: Apache-2.0
 #include "wormcube/apps/mpi/engine/collectives/nonblocking_collective.hpp"
 
@@ -9,7 +9,7 @@
 
 namespace wormcube::mpi {
 
-// What is under way at the end of the job is left as it is: nothing of it runs any more.
+// Operations in progress at the end of the job are abandoned: they no longer run.
 NonblockingCollective::~NonblockingCollective() {
   if (ended_) return;
   static_cast<void>(strand_.release());

@@ -1,4 +1,4 @@
-// Collectives that go on beside a rank's program.
+// Collectives that run while a rank's program continues.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -19,7 +19,7 @@ namespace wormcube::mpi {
 
 struct RankState;
 
-/// A nonblocking or persistent collective of a rank: a node program on a stack of its own.
+/// A rank's nonblocking or persistent collective: a node program with a stack of its own.
 ///
 /// Threads  its rank's
 class NonblockingCollective final : public NonblockingContext {
@@ -31,24 +31,25 @@ class NonblockingCollective final : public NonblockingContext {
   NonblockingCollective(const NonblockingCollective&) = delete;
   NonblockingCollective& operator=(const NonblockingCollective&) = delete;
 
-  /// Checks the arguments and matches the call with the others'; moves nothing. Throws Failure.
+  /// Checks the arguments and matches the call with the other ranks'; moves nothing. Throws
+  /// Failure.
   void check(Call& call);
-  /// Goes as far as it can without waiting. What is given is complete when it has ended. Throws
-  /// Failure that the program throws before its first step.
+  /// Runs as far as possible without waiting. When it has ended, the request is complete. Throws
+  /// the Failure that the program throws before its first step.
   Request begin(Call& call);
-  /// The same, from where it waits, if that is over. True: it has ended.
+  /// Continues a waiting program if its wait is over. True: it has ended.
   bool go_on();
   bool has_ended() const { return ended_; }
   std::uint64_t starts() const { return starts_; }
-  /// Once it has ended: what it threw, if it did.
+  /// After its end: the exception that it threw, if any.
   const std::optional<Failure>& failure() const { return failure_; }
 
   Function function() const { return function_; }
-  /// Of the communicator's collective calls.
+  /// The number among the communicator's collective calls.
   std::uint64_t number() const { return number_; }
   NonblockingPlace* place() const override { return place_.get(); }
 
-  // What the call's handles mean, as long as it lives: they may be freed while it is under way.
+  // Copies of the objects behind the call's handles: the user may free these while it runs.
   TypeView type(MPI_Datatype handle) override;
   Operator op(MPI_Op handle, const TypeView& on) override;
   void come(const CollectiveMatch& what) override;
@@ -72,7 +73,7 @@ class NonblockingCollective final : public NonblockingContext {
   std::deque<KeptType> types_;
   std::vector<MPI_Op> operators_;
 
-  std::unique_ptr<NonblockingPlace> place_;  // while it is under way
+  std::unique_ptr<NonblockingPlace> place_;  // while it runs
   std::unique_ptr<Strand> strand_;           // the same
   const std::function<void()> body_ = [this] { run(); };
   std::optional<CollectiveCall> call_;
@@ -80,7 +81,7 @@ class NonblockingCollective final : public NonblockingContext {
   Request request_;
 };
 
-/// A rank's programs that are under way.
+/// A rank's programs in progress.
 class NonblockingCollectives final : public ProgressEngine {
  public:
   explicit NonblockingCollectives(RankState& rank) : rank_(rank) {}

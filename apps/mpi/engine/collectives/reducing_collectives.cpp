@@ -12,20 +12,19 @@ namespace wormcube::mpi {
 namespace {
 
 void refuse_between(const CollectiveCall& all) {
-  if (all.comm.remote)
-    throw Failure(MPI_ERR_COMM, "scans are for one group, not for an intercommunicator");
+  if (all.comm.remote) throw Failure(MPI_ERR_COMM, "an intercommunicator has no scans");
 }
 
-/// One rank alone.
+/// A group with a single rank.
 void copy_operand(ConstSpan from, Span to) {
   if (from.data() != to.data() && !from.empty()) std::memmove(to.data(), from.data(), from.size());
 }
 
-/// What a rank gives to a reduction; in place what lies in its receive buffer, kept while that is
-/// written.
+/// A rank's operand of a reduction; in place, a copy of its receive buffer, because that is
+/// overwritten.
 class GivenOperands {
  public:
-  /// \param whole  the receive buffer's operands, as many as are given
+  /// \param whole  the receive buffer holds as many elements as the operand
   GivenOperands(const Call& call, const void* out, std::size_t count, const Operator& with,
                 Span whole) {
     if (out == MPI_IN_PLACE) {
@@ -35,7 +34,7 @@ class GivenOperands {
       require_separate(given_->data(), whole);
     }
   }
-  /// \param part  the receive buffer, for a part of them
+  /// \param part  the receive buffer holds only a part
   GivenOperands(const Call& call, const void* out, void* in, std::size_t count,
                 const Operator& with, Span part) {
     if (out == MPI_IN_PLACE) {

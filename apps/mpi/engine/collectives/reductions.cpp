@@ -1,4 +1,4 @@
-// Reductions: operators on types, predefined and the program's.
+// Reductions: predefined and user-defined operators on types.
 // SPDX-License-Identifier: Apache-2.0
 #include "wormcube/apps/mpi/engine/collectives/reductions.hpp"
 
@@ -15,17 +15,18 @@
 
 namespace wormcube::mpi {
 
-/// What an MPI_Op points to. Its memory stays, so that a freed one is recognised.
+/// The object behind an MPI_Op. Its memory stays, so a freed operator is recognised.
 struct UserOperator {
   static constexpr std::uint32_t alive = 0x4f505231, dead = 0x4f505230;
   std::uint32_t magic = alive;
   RankState* owner = nullptr;
   MPI_User_function* function = nullptr;
-  MPI_User_function_c* large_function = nullptr;  ///< instead
+  MPI_User_function_c* large_function = nullptr;  ///< used instead
   bool commutes = false;
   std::uint64_t serial = 0;
 
-  /// In the owner's name, which may have waited since it came into MPI.
+  /// Runs in the name of the rank that owns the operator, which may have waited since it entered
+  /// MPI.
   void call(void* in, void* inout, std::size_t count, MPI_Datatype type) const {
     current_rank = owner;
     if (large_function != nullptr) {
@@ -45,10 +46,10 @@ UserOperator& user_operator(MPI_Op op) {
   auto* const object = reinterpret_cast<UserOperator*>(op);
   if (object->magic == UserOperator::alive) return *object;
   throw Failure(MPI_ERR_OP, object->magic == UserOperator::dead ? "the operator has been freed"
-                                                                : "the operator's handle is none");
+                                                                : "invalid operator handle");
 }
 
-// The user's function gets what it would have got anywhere: aligned elements.
+// The user's function gets aligned elements, as in any MPI library.
 void combine_by_user(const UserOperator& op, const TypeView& type, const std::byte* in,
                      std::byte* inout, std::size_t count) {
   constexpr std::size_t most = std::size_t{1} << 30;
@@ -74,8 +75,7 @@ void combine_by_user(const UserOperator& op, const TypeView& type, const std::by
   std::memcpy(inout, right.data(), count * extent);
 }
 
-/// The same for operands that travel packed: laid out in memory of the alignment that they would
-/// have.
+/// The same for packed operands: unpacks them into memory with their natural alignment.
 void combine_packed_by_user(const UserOperator& op, const TypeView& type, const Datatype& datatype,
                             const std::byte* in, std::byte* inout, std::size_t count) {
   constexpr std::int64_t aligned = alignof(std::max_align_t);
@@ -112,7 +112,7 @@ Operator operator_on(MPI_Op op, const TypeView& type, bool was_checked) {
     if (name.empty() || op == MPI_OP_NULL) {
       throw Failure(MPI_ERR_OP, op == MPI_OP_NULL
                                     ? std::string("the operator is MPI_OP_NULL")
-                                    : fmt::format("{:#x} is no operator",
+                                    : fmt::format("invalid operator handle {:#x}",
                                                   reinterpret_cast<std::uintptr_t>(op)));
     }
     const Combine combine = predefined_operator(op, (*type.type)->handle());
@@ -199,7 +199,7 @@ int op_create_c(MPI_User_function_c* function, int commutes, MPI_Op* op) {
   });
 }
 
-// Its memory stays, so that the error for a freed handle says so.
+// The memory stays, so that a freed handle is recognised.
 int op_free(MPI_Op* op) {
   WORMCUBE_MPI_CALL(MPI_Op_free);
   return call([&] {

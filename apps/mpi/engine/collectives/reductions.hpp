@@ -13,14 +13,14 @@ namespace wormcube::mpi {
 
 struct UserOperator;
 
-/// An operator on a type, as a reduction of elements of its extent.
+/// An operator on a type, as a reduction of elements with the type's extent.
 struct Operator {
   std::uint64_t key = 0;
   Combine combine = nullptr;
   UserOperator* user = nullptr;
   TypeView type;
-  /// How operands travel: as they lie, gaps and all; of types that the program has made with gaps,
-  /// their data alone, which is laid out where the program's function is called.
+  /// How operands travel: unchanged, gaps included; for user-defined types with gaps only their
+  /// data, unpacked where the user's function is called.
   TypeView operand() const {
     TypeView result = type;
     if (is_packed()) return result;
@@ -34,9 +34,10 @@ struct Operator {
   bool is_exact() const;
 };
 
-/// Throws Failure(MPI_ERR_OP). \param was_checked  in an earlier call; it may have been freed since
+/// Throws Failure(MPI_ERR_OP). \param was_checked  an earlier call checked it; it may be freed
+/// since
 Operator operator_on(MPI_Op op, const TypeView& type, bool was_checked = false);
-/// Lives without the type's handle.
+/// Lives independently of the type's handle.
 Reduction reduction_of(const Operator& with);
 
 void add_reduction_functions(WormcubeMpiFunctions& table);

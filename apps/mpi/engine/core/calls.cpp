@@ -1,4 +1,4 @@
-// Checks of arguments, and what becomes of errors.
+// Checks of arguments, and the handling of errors.
 // SPDX-License-Identifier: Apache-2.0
 #include "wormcube/apps/mpi/engine/core/calls.hpp"
 
@@ -17,8 +17,8 @@ namespace {
 
 [[noreturn]] RankState& refuse_thread(Function function) {
   print_error(fmt::format(
-      "wormcube: {} was called by a thread that a rank has made, or before any rank ran (by a "
-      "constructor): MPI calls are the rank's own thread's (MPI_THREAD_FUNNELED)\n",
+      "wormcube: {} was called by a thread that a rank started, or before any rank ran (by a "
+      "constructor): only the rank's main thread may call MPI (MPI_THREAD_FUNNELED)\n",
       name_of(function)));
   _exit(2);
 }
@@ -42,7 +42,7 @@ Call::Call(Function function, const void* at, When when)
 }
 
 void Call::refuse_time(const void* at) const {
-  rank_.job.end_here(1, fmt::format("rank {}: {} is called {}{}", rank_.rank, name_of(function()),
+  rank_.job.end_here(1, fmt::format("rank {}: {} was called {}{}", rank_.rank, name_of(function()),
                                     rank_.finalized ? "after MPI_Finalize" : "before MPI_Init",
                                     rank_.job.place(at)));
 }
@@ -68,7 +68,7 @@ void end_by_exception(const RankState& rank, const char* function) noexcept {
     try {
       throw;
     } catch (const Stopped&) {
-      never_return();  // whoever stopped the machine has ended the job before
+      never_return();  // whoever stopped the machine has already ended the job
     } catch (const std::bad_alloc&) {
       code = 2;
       text = fmt::format("rank {}: {}: out of memory", rank.rank, function);
@@ -77,7 +77,7 @@ void end_by_exception(const RankState& rank, const char* function) noexcept {
     } catch (...) {
       text = fmt::format("rank {}: {}: unknown exception type", rank.rank, function);
     }
-  } catch (...) {  // no memory for the words
+  } catch (...) {  // no memory for the text
   }
   rank.job.end_here(code, std::move(text));
 }
@@ -105,14 +105,14 @@ Communicator& Call::communicator(MPI_Comm handle) {
   } else if (handle == MPI_COMM_NULL) {
     throw Failure(MPI_ERR_COMM, "the communicator is MPI_COMM_NULL");
   } else if (is_predefined(handle)) {
-    throw Failure(MPI_ERR_COMM, fmt::format("{:#x} is no communicator",
+    throw Failure(MPI_ERR_COMM, fmt::format("invalid communicator handle {:#x}",
                                             reinterpret_cast<std::uintptr_t>(handle)));
   } else {
     found = reinterpret_cast<Communicator*>(handle);
     if (found->magic != Communicator::alive) {
       throw Failure(MPI_ERR_COMM, found->magic == Communicator::dead
                                       ? "the communicator has been freed"
-                                      : "the communicator's handle is none");
+                                      : "invalid communicator handle");
     }
   }
   named_ = found;
@@ -123,7 +123,8 @@ Communicator& Call::communicator(MPI_Comm handle) {
 Communicator& Call::intracommunicator(MPI_Comm handle) {
   Communicator& found = communicator(handle);
   if (!found.remote) return found;
-  throw Failure(MPI_ERR_COMM, found.name + " is an intercommunicator, this is for one group");
+  throw Failure(MPI_ERR_COMM,
+                found.name + " is an intercommunicator, but this call needs an intracommunicator");
 }
 
 void Call::refuse_count(std::int64_t count, const char* name) {
@@ -137,7 +138,7 @@ void Call::require_room(std::size_t elements, const TypeView& type) {
                                              "hold",
                                              elements, type.size));
   }
-  // Others lie as close as they are long.
+  // For other types the extent is the size.
   const auto extent = static_cast<std::size_t>(type.extent);
   if (!type.dense && elements > 1 && type.size > 0 && !fit(type.extent < 0 ? 0 - extent : extent)) {
     throw Failure(MPI_ERR_COUNT, fmt::format("count {} of elements {} bytes apart is more than "
@@ -147,15 +148,15 @@ void Call::require_room(std::size_t elements, const TypeView& type) {
 }
 
 void Call::refuse_rank(const Communicator& on, int rank, const char* name) {
-  throw Failure(MPI_ERR_RANK, fmt::format("{} {} is no rank of {} ({} ranks)", name, rank, on.name,
-                                          on.peers().size()));
+  throw Failure(MPI_ERR_RANK, fmt::format("{} {} is out of range for {} ({} ranks)", name, rank,
+                                          on.name, on.peers().size()));
 }
 
 void Call::root(const Communicator& on, int rank) const {
   if (is_peer(on, rank)) return;
   if (on.remote && (rank == MPI_ROOT || rank == MPI_PROC_NULL)) return;
-  throw Failure(MPI_ERR_ROOT, fmt::format("root {} is no rank of {} ({} ranks)", rank, on.name,
-                                          on.peers().size()));
+  throw Failure(MPI_ERR_ROOT, fmt::format("root {} is out of range for {} ({} ranks)", rank,
+                                          on.name, on.peers().size()));
 }
 
 void Call::refuse_tag(int tag, const char* why) {
@@ -164,24 +165,24 @@ void Call::refuse_tag(int tag, const char* why) {
 
 void Call::refuse_pointer(const void* data, Bytes bytes, const char* name) {
   throw Failure(MPI_ERR_BUFFER,
-                data == nullptr ? fmt::format("{} is null, for {} bytes", name, bytes)
+                data == nullptr ? fmt::format("{} is null, but must hold {} bytes", name, bytes)
                 : data == MPI_IN_PLACE
-                    ? fmt::format("{} is MPI_IN_PLACE, which this rank cannot have there", name)
-                    : fmt::format("{} is no address", name));
+                    ? fmt::format("{} is MPI_IN_PLACE, which is not allowed here", name)
+                    : fmt::format("{} is not a valid address", name));
 }
 
 void Call::refuse_result(const char* name) {
-  throw Failure(MPI_ERR_ARG, fmt::format("{} is null; name a variable for the result", name));
+  throw Failure(MPI_ERR_ARG, fmt::format("{} is null; pass the address of a variable", name));
 }
 
 void Call::refuse_request(MPI_Request handle) {
   if (is_predefined(handle)) {
-    throw Failure(MPI_ERR_REQUEST,
-                  fmt::format("{:#x} is no request", reinterpret_cast<std::uintptr_t>(handle)));
+    throw Failure(MPI_ERR_REQUEST, fmt::format("invalid request handle {:#x}",
+                                               reinterpret_cast<std::uintptr_t>(handle)));
   }
   const bool is_dead = reinterpret_cast<RequestObject*>(handle)->magic == RequestObject::dead;
   throw Failure(MPI_ERR_REQUEST,
-                is_dead ? "the request has ended, or was freed" : "the request's handle is none");
+                is_dead ? "invalid request: completed or freed" : "invalid request handle");
 }
 
 }  // namespace wormcube::mpi

@@ -1,4 +1,4 @@
-// How a call of MPI begins, checks its arguments and ends.
+// How an MPI call begins, checks its arguments and ends.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -19,18 +19,19 @@ namespace wormcube::mpi {
 /// When a function may be called.
 enum class When : std::uint8_t { any_time, between };
 
-/// Ends the job by the exception that is being handled, which is no Failure, in that function. Of a
-/// job that has ended (Stopped) the rank is not heard of again.
+/// Ends the job because of the current exception, which is not a Failure, in that function. If the
+/// job has already ended (Stopped), the rank just stops.
 [[noreturn]] void end_by_exception(const RankState& rank, const char* function) noexcept;
 
-/// A call while it lasts. Its rank is the one that runs on this thread, and stays it: a rank never
-/// changes its thread. errno is the rank's own, too.
+/// A call in progress. Its rank is the one that runs on this thread, and stays on it: a rank never
+/// changes its thread. Each rank has its own errno, too.
 class Call {
  public:
   Call(Function function, const void* at, When when = When::between);
   ~Call() {
     if (is_watched_ && !outer_) end_watch();
-    std::atomic<std::uint64_t>& calls = in_vain_ ? rank_.asked_in_vain : rank_.calls_done;
+    std::atomic<std::uint64_t>& calls =
+        is_unsuccessful_poll_ ? rank_.unsuccessful_polls : rank_.calls_done;
     calls.store(calls.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
     rank_.call.inside = false;
     if (outer_) rank_.call = *outer_;
@@ -41,12 +42,11 @@ class Call {
   Call& operator=(const Call&) = delete;
 
   RankState& rank() const { return rank_; }
-  /// What was asked for is not there.
-  void asked_in_vain() { in_vain_ = true; }
+  /// The call was a poll without success.
+  void unsuccessful_poll() { is_unsuccessful_poll_ = true; }
   Function function() const { return rank_.call.function; }
 
-  /// Does it; a Failure goes to the error handler of the communicator that was named, if there is
-  /// one.
+  /// Runs the body; a Failure goes to the error handler of the named communicator, if there is one.
   template <class Body>
   int operator()(Body&& body) noexcept {
     int error_class = MPI_SUCCESS;
@@ -63,22 +63,23 @@ class Call {
     return failed(error_class, text);
   }
 
-  /// Failures are no communicator's, but another object's. \param object  for the program's handler
+  /// Failures go to another object's handler instead of a communicator's. \param object  for the
+  /// program's handler
   void errors_go_to(MPI_Errhandler handler, void* object) {
     errors_ = handler;
     object_ = object;
   }
 
-  // What is named, checked: each throws Failure.
+  // Checks of named arguments; each throws Failure.
   Communicator& communicator(MPI_Comm handle);
-  /// The same, of one group.
+  /// The same for an intracommunicator.
   Communicator& intracommunicator(MPI_Comm handle);
-  /// A count that is not negative.
+  /// A non-negative count.
   std::size_t count(std::int64_t count, const char* name = "count") const {
     if (count < 0) refuse_count(count, name);
     return static_cast<std::size_t>(count);
   }
-  /// The same of elements that lie in memory, which there must be.
+  /// The same for elements in memory, which must be able to hold them.
   std::size_t elements(std::int64_t count, const TypeView& type) const {
     const std::size_t elements = this->count(count);
     std::size_t bytes = 0;
@@ -94,7 +95,7 @@ class Call {
     if (!is_peer(on, rank) && rank != MPI_PROC_NULL && rank != MPI_ANY_SOURCE)
       refuse_rank(on, rank, "source");
   }
-  /// Of an intercommunicator: a rank of the other group, ROOT or PROC_NULL.
+  /// For an intercommunicator: a rank of the other group, ROOT or PROC_NULL.
   void root(const Communicator& on, int rank) const;
   void send_tag(int tag) const {
     if (tag < 0) refuse_tag(tag, tag == MPI_ANY_TAG ? " (MPI_ANY_TAG is for receives)" : "");
@@ -102,14 +103,14 @@ class Call {
   void receive_tag(int tag) const {
     if (tag < 0 && tag != MPI_ANY_TAG) refuse_tag(tag, "");
   }
-  /// \param first  where the lowest byte is: types of addresses are used with MPI_BOTTOM
+  /// \param first  where the lowest byte is: absolute addresses are used with MPI_BOTTOM
   void pointer(const void* data, Bytes bytes, const char* name, std::int64_t first = 0) const {
     const std::uintptr_t lowest =
         reinterpret_cast<std::uintptr_t>(data) + static_cast<std::uintptr_t>(first);
     if (bytes > 0 && (lowest <= highest_of_no_address || data == MPI_IN_PLACE))
       refuse_pointer(data, bytes, name);
   }
-  /// Where a result goes.
+  /// The place for a result.
   void result(const void* place, const char* name) const {
     if (place == nullptr) refuse_result(name);
   }
@@ -120,7 +121,8 @@ class Call {
   }
 
  private:
-  static constexpr std::size_t most_bytes = std::size_t{1} << 47U;  // that can be addressed
+  static constexpr std::size_t most_bytes = std::size_t{1}
+                                            << 47U;  // the most that can be addressed
   static constexpr std::uintptr_t highest_of_no_address = 4095;
 
   static bool is_peer(const Communicator& on, int rank) {
@@ -140,26 +142,25 @@ class Call {
 
   RankState& rank_;
   const int errno_;
-  std::optional<CurrentCall>
-      outer_;  // the call that this one is made in, by a function of the program's
+  std::optional<CurrentCall> outer_;  // the call during which a user's function made this one
   const Communicator* named_ = nullptr;
   std::optional<MPI_Errhandler> errors_;
   void* object_ = nullptr;
   const bool is_watched_;  // timed or recorded
-  bool in_vain_ = false;
+  bool is_unsuccessful_poll_ = false;
 };
 
-/// In the function that the table has: its caller is the user's code.
+/// For functions in the table: their caller is the user's code.
 #define WORMCUBE_MPI_CALL(name) Call call(Function::name, __builtin_return_address(0))
 #define WORMCUBE_MPI_CALL_AT_ANY_TIME(name) \
   Call call(Function::name, __builtin_return_address(0), When::any_time)
 
-// Functions with counts have two forms, of int and of MPI_Count (X_c), and one text.
+// Functions with counts have two forms, int and MPI_Count (X_c), and one body.
 #define WORMCUBE_MPI_CALL_OF(name)                                              \
   Call call(sizeof(Count) == sizeof(int) ? Function::name : Function::name##_c, \
             __builtin_return_address(0))
 
-/// The displacements of X are addresses, those of X_c counts.
+/// The displacements of X are addresses, those of X_c are counts.
 template <class Count>
 using Place = std::conditional_t<sizeof(Count) == sizeof(int), MPI_Aint, MPI_Count>;
 

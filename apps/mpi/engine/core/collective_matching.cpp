@@ -24,18 +24,17 @@ Failure wrong_types(Rank member, const std::string& wrong, std::uint64_t number,
 
 }  // namespace
 
-/// What a rank's types are that do not match those of who came before; empty: they do. The ends of
-/// blocks meet.
-/// \param side   1: of the group for which what is given and what is got have changed
-///               places
-/// \param whose  the rank at a block's other end, in words behind its number
+/// How a rank's types differ from those of earlier callers; empty if they match. Compares the two
+/// ends of each block.
+/// \param side  1: the group for which sent and received types swap places
+/// \param whose  text after the number of the rank at a block's other end
 std::string SharedCommunicator::compared(const CollectiveTypes& types, Types& before, int side,
                                          const char* whose) {
   for (std::size_t i = 0; i < types.common.size(); ++i) {
     const CollectiveTypes::Elements& mine = types.common[i];
     CollectiveTypes::Elements& theirs = before.common[i ^ static_cast<std::size_t>(side)];
     if (!match(mine, theirs))
-      return fmt::format("calls with {}, another called with {}", mine.words, theirs.words);
+      return fmt::format("calls with {}, another rank called with {}", mine.words, theirs.words);
     if (theirs.signature == 0) theirs = mine;
   }
   for (const CollectiveTypes::Block& block : types.blocks) {
@@ -95,10 +94,11 @@ void SharedCommunicator::come_between(std::uint64_t number, const CollectiveMatc
   const std::lock_guard lock(mutex_);
   Between& all = between_.try_emplace(number, Between{call.function}).first->second;
   if (all.function != call.function) {
-    throw Failure(MPI_ERR_OTHER,
-                  fmt::format("this call does not match: here {} is called, by the other group {} "
-                              "(its collective {} on {})",
-                              name_of(call.function), name_of(all.function), number + 1, end.name));
+    throw Failure(
+        MPI_ERR_OTHER,
+        fmt::format("this call does not match: this group calls {}, the other group called {} "
+                    "(its collective {} on {})",
+                    name_of(call.function), name_of(all.function), number + 1, end.name));
   }
   if (call.types != nullptr) {
     const std::string wrong =

@@ -70,10 +70,10 @@ Choice& SharedCommunicator::choose(const ChoiceKey& key, const Wanted& wanted,
   choice.operation = std::string(wanted.operation->name);
   choice.block_bytes = wanted.block_bytes;
   const auto& named = host_.algorithms();
-  if (const auto asked = named.find(choice.operation); asked != named.end()) {
-    Collective collective = asked->second;
+  if (const auto selected = named.find(choice.operation); selected != named.end()) {
+    Collective collective = selected->second;
     collective.arguments = arguments;
-    // It was admitted on the whole network; on a part of it, or with this operator, it may not be.
+    // The algorithm fits the whole network, but may not fit a part of it or this operator.
     if (!refusal(collective, network)) {
       choice.algorithm = collective.algorithm;
       choice.options = collective.options;

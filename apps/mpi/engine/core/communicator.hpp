@@ -1,4 +1,4 @@
-// Communicators: what all of their ranks share, and each rank's own end.
+// Communicators: what all their ranks share, and each rank's own end.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -38,29 +38,29 @@ struct CollectiveTypes {
     std::uint64_t signature = 0;  ///< 0: matches all
     std::string words;
   };
-  /// That all ranks have in common. Between groups: what this rank's gives, and what it gets.
+  /// Equal for all ranks. Between groups: what this rank's group sends, and what it receives.
   std::array<Elements, 2> common;
   struct Block {
     Rank from, to;
     bool is_sent;
     Elements elements;
-    int number = 0;  ///< of those from one rank to another. Between groups: 1 of what this one gets
+    int number =
+        0;  ///< among those between two ranks; between groups 1 for blocks that this one receives
   };
   std::vector<Block> blocks;  ///< whose other end is another rank's
 };
 
-/// What a collective call must have in common with the others of its number.
+/// What a collective call must have in common with the other ranks' calls of the same number.
 struct CollectiveMatch {
   Function function;
-  int root = 0;             ///< 0 where there is none
+  int root = 0;             ///< 0 if there is none
   std::int64_t bytes = -1;  ///< -1: they may differ
   std::uint64_t op = 0;     ///< 0: none
   std::string_view op_name = {};
-  const CollectiveTypes* types =
-      nullptr;  ///< null: they are not compared; as long as the call comes
+  const CollectiveTypes* types = nullptr;  ///< null: they are not compared; valid during the call
 };
 
-/// Which algorithm runs, decided once.
+/// The algorithm that runs, chosen once.
 struct Choice {
   const Algorithm* algorithm = nullptr;
   Options options;
@@ -72,28 +72,29 @@ struct Choice {
 
 class SharedCommunicator;
 
-/// What communicators need of their job.
+/// What communicators need from their job.
 ///
 /// Threads  any
 class CommunicatorHost {
  public:
   virtual ~CommunicatorHost() = default;
   virtual Rank ranks() const = 0;
-  /// By operation: the algorithm that was asked for.
+  /// The algorithms that the user selected, by operation.
   virtual const std::map<std::string, Collective>& algorithms() const = 0;
-  /// Of the others the one that costs these cores least; else the cheapest by formula.
+  /// For other operations: whether to pick the algorithm with the least work on this computer, or
+  /// else the one with the lowest modelled time.
   virtual bool by_work() const = 0;
-  /// A number for a communicator that no living one has. Throws Failure if there is none left.
+  /// A number that no living communicator has. Throws Failure if there is none left.
   virtual std::uint32_t take_id() = 0;
   /// No rank has an end of it any more.
   virtual void give_back_id(std::uint32_t id) noexcept = 0;
-  /// A communicator ends: what is reported of it is kept.
+  /// Keeps the figures of a communicator that ends, for reports.
   virtual void remember(const SharedCommunicator& ended) = 0;
 };
 
-/// What the ranks of a communicator have in common.
+/// What the ranks of a communicator share.
 ///
-/// Threads  members, rank_of, id: all, they do not change. The rest: under its lock.
+/// Threads  members, rank_of, id: any, they never change. The rest: under its lock.
 class SharedCommunicator {
  public:
   SharedCommunicator(CommunicatorHost& host, std::uint32_t id, std::vector<Rank> members,
@@ -102,29 +103,29 @@ class SharedCommunicator {
   SharedCommunicator(const SharedCommunicator&) = delete;
   SharedCommunicator& operator=(const SharedCommunicator&) = delete;
 
-  /// Ranks of the whole job.
+  /// The number of ranks in the job.
   Rank ranks_of_world() const { return host_.ranks(); }
   std::uint32_t id() const { return id_; }
   const std::vector<Rank>& members() const { return members_; }
   Rank size() const { return static_cast<Rank>(members_.size()); }
-  /// The world's rank `rank` here; -1: none of ours.
+  /// The number here of rank `rank` of the world; -1: not a member.
   Rank rank_of(Rank rank) const {
     return is_world_order_ ? (rank < size() ? rank : -1) : rank_of_[static_cast<std::size_t>(rank)];
   }
-  /// Rank r of the world is rank r here.
+  /// Whether rank r of the world is rank r here.
   bool is_world_order() const { return is_world_order_; }
 
-  /// The `number`-th collective call, by this member. Throws Failure if the first to come called
+  /// Matches this member's `number`-th collective call. Throws Failure if the first caller called
   /// something else.
   void come(std::uint64_t number, Rank member, const CollectiveMatch& call);
-  /// Of an intercommunicator, by a rank's end of either group, on the group that both keep this at:
-  /// the same function, and types.
+  /// The same for an intercommunicator, from either group's end, on the group that both use for it:
+  /// same function, same types.
   void come_between(std::uint64_t number, const CollectiveMatch& call, const Communicator& end);
-  /// The call of that number that somebody has come to, if not all have.
+  /// The call with this number that some ranks, but not all, have made.
   struct Types {
     std::array<CollectiveTypes::Elements, 2> common;
     std::map<std::tuple<Rank, Rank, int>, CollectiveTypes::Block>
-        blocks;  // by both ranks and number, of which one end has come
+        blocks;  // by both ranks and number, with only one end known
   };
   struct Arrivals {
     CollectiveMatch call;
@@ -133,22 +134,22 @@ class SharedCommunicator {
   };
   const Arrivals* arrivals(std::uint64_t number) const;
 
-  /// The communicator that the members of one colour make in their `number`-th call: who comes
-  /// first makes it.
+  /// The communicator that the members of one color make in their `number`-th call; the first
+  /// caller makes it.
   std::shared_ptr<SharedCommunicator> child(std::uint64_t number, int colour,
                                             const std::vector<Rank>& members,
                                             const std::string& its_name) {
     return child_of({number, colour, {}}, members, its_name);
   }
-  /// The same for members who call without the others, under a tag of theirs: groups that differ
-  /// are distinguished by their members.
+  /// The same for members that call without the others, with their own tag; their members
+  /// distinguish different groups.
   std::shared_ptr<SharedCommunicator> child_of_group(int tag, const std::vector<Rank>& members,
                                                      const std::string& its_name) {
     return child_of({std::numeric_limits<std::uint64_t>::max(), tag, members}, members, its_name);
   }
 
-  /// The collective of this call; lives as long as the communicator. \param key  of the operator
-  /// and type of a reduction, which is made where it is new
+  /// The collective for this call; lives as long as the communicator. \param key  the operator and
+  /// type of a reduction, which is made if the key is new
   struct Wanted {
     Operation operation;
     Bytes block_bytes;
@@ -157,14 +158,14 @@ class SharedCommunicator {
   };
   const Collective& collective(const Wanted& wanted, const Topology& network,
                                const std::function<Reduction()>& reduction);
-  /// Calls f(choice) for each.
+  /// Calls f(choice) for each choice.
   template <class F>
   void each_choice(F&& f) const {
     const std::lock_guard lock(mutex_);
     for (const auto& [key, choice] : choices_) f(choice);
   }
-  std::string name;  ///< of the first rank to name it; for reports
-  /// What each of its ranks says alike, if it is a grid; else null.
+  std::string name;  ///< from the first rank that names it; for reports
+  /// The grid, on which all its ranks agree; null if it is not a grid.
   void set_grid(const std::shared_ptr<const CartGrid>& grid) {
     const std::lock_guard lock(mutex_);
     if (grid_ == nullptr) grid_ = grid;
@@ -173,7 +174,7 @@ class SharedCommunicator {
     const std::lock_guard lock(mutex_);
     return grid_;
   }
-  /// What its ranks share while it is made, if it is a distributed graph.
+  /// What its ranks exchange while they make it, if it is a distributed graph.
   DistributedEdges edges;
   std::shared_ptr<SharedWindow> window;  ///< the same, if it is a window's own
 
@@ -221,7 +222,7 @@ class SharedCommunicator {
   std::map<InstanceKey, std::unique_ptr<Instance>> instances_;
 };
 
-/// A node whose steps have tags of their own, so that no other communicator takes its messages.
+/// A node that tags its steps, so that no other communicator receives its messages.
 class TaggedNode final : public ForwardingNode {
  public:
   TaggedNode(Node& node, std::uint32_t id)
@@ -234,12 +235,12 @@ class TaggedNode final : public ForwardingNode {
   std::vector<Op> ops_;
 };
 
-/// What a session and the communicators that come from it have in common, of one rank.
+/// What a session and its communicators share, for one rank.
 struct SessionState {
   std::shared_ptr<AttachedBuffer> attached_buffer;  ///< MPI_Session_attach_buffer
 };
 
-/// One rank's end of a communicator: what an MPI_Comm points to.
+/// One rank's end of a communicator: the object behind an MPI_Comm.
 struct Communicator {
   static constexpr std::uint32_t alive = 0x434f4d31, dead = 0x434f4d30;
   Communicator();
@@ -249,43 +250,43 @@ struct Communicator {
 
   std::uint32_t magic = dead;
   std::shared_ptr<SharedCommunicator> shared;
-  std::shared_ptr<SharedCommunicator> remote;  ///< of an intercommunicator: the other group's
+  std::shared_ptr<SharedCommunicator> remote;  ///< for an intercommunicator: the other group's
   Rank rank = 0;
   Node* node = nullptr;   ///< where its collectives run
-  Node* world = nullptr;  ///< the same, and ranks are the world's
+  Node* world = nullptr;  ///< the same, with the world's ranks
   std::unique_ptr<TaggedNode> tagged;
-  std::unique_ptr<View> view;  ///< a part of the network, or, of other members, a complete one
+  std::unique_ptr<View> view;  ///< a part of the network or, for other members, a complete network
   std::vector<std::unique_ptr<NonblockingPlace>> idle_places;
   MPI_Errhandler errors = MPI_ERRORS_ARE_FATAL;
   std::uint64_t collectives = 0;  ///< calls so far
-  std::uint64_t made = 0;         ///< communicators that were made of it without waiting
+  std::uint64_t made = 0;         ///< children made without waiting for other ranks
   std::string name;
   MPI_Comm handle = MPI_COMM_NULL;
-  std::shared_ptr<const CartGrid> grid;          ///< null: it has none
-  std::shared_ptr<const RankGraph> graph;        ///< the same
-  std::shared_ptr<const Neighbours> neighbours;  ///< the same: of a distributed graph, this rank's
+  std::shared_ptr<const CartGrid> grid;          ///< null: not a grid
+  std::shared_ptr<const RankGraph> graph;        ///< null: not a graph
+  std::shared_ptr<const Neighbours> neighbours;  ///< null: not a distributed graph; this rank's
   AttributeSet<MPI_Comm> attributes;
   std::shared_ptr<const InfoKeys> info;             ///< null: none were given
   std::shared_ptr<AttachedBuffer> attached_buffer;  ///< MPI_Comm_attach_buffer
-  std::shared_ptr<SessionState> of_session;         ///< null: it comes from none
+  std::shared_ptr<SessionState> of_session;         ///< null: not from a session
 
-  /// By attach(), of both groups.
+  /// Set by attach(), for both groups.
   std::uint32_t number = 0;
   const SharedCommunicator* others = nullptr;
 
   std::uint32_t context() const { return number; }
   Rank size() const { return shared->size(); }
-  /// Those whom messages go to and come from.
+  /// The ranks that messages go to and come from.
   const SharedCommunicator& peers() const { return *others; }
   Rank world_rank(int peer) const { return peers().members()[static_cast<std::size_t>(peer)]; }
 };
-/// The next collective call of this rank on it, compared with the others'; returns its number.
+/// Matches this rank's next collective call on it with the other ranks' calls; returns its number.
 /// Throws Failure.
 std::uint64_t come_to(Communicator& on, const CollectiveMatch& call);
-/// The part of a node's network that is a communicator's; null: all of it.
+/// The communicator's part of a node's network; null: all of it.
 std::unique_ptr<View> view_of(Node& node, const SharedCommunicator& shared);
 
-/// Makes a rank's end of it. \param node  the rank's  \param remote  of an intercommunicator
+/// Makes a rank's end of it. \param node  the rank's \param remote  for an intercommunicator
 void attach(Communicator& communicator, Node& node, std::shared_ptr<SharedCommunicator> shared,
             std::shared_ptr<SharedCommunicator> remote = nullptr);
 

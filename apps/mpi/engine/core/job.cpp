@@ -1,4 +1,4 @@
-// A job's ranks: entered, ended.
+// How a job's ranks enter and end.
 // SPDX-License-Identifier: Apache-2.0
 #include "wormcube/apps/mpi/engine/core/job.hpp"
 
@@ -19,7 +19,7 @@ namespace {
 
 Job* the_job = nullptr;
 
-/// Counts what passes, for a matrix.
+/// Counts the messages for a matrix.
 class CountingNode final : public ForwardingNode {
  public:
   CountingNode(Node& node, RankState& rank) : ForwardingNode(node), state_(rank) {}
@@ -72,9 +72,9 @@ Job::Job(const Topology& topology, const Images& images, const JobOptions& optio
 
 Job::~Job() { the_job = nullptr; }
 
-// Whoever leaves by exit() leaves its frames as they are; what it handled is forgotten.
+// A rank that calls exit() abandons its frames and the exceptions that it handles.
 int Job::enter(RankState& rank) noexcept {
-  // A copy of its own: programs cut and reorder what they are given.
+  // Each rank has its own copy, because programs change their arguments.
   std::vector<std::string> words(arguments_);
   std::vector<char*> pointers;
   for (std::string& word : words) pointers.push_back(word.data());
@@ -91,7 +91,7 @@ int Job::enter(RankState& rank) noexcept {
 
 bool Job::is_forked() const noexcept { return getpid() != process_; }
 
-// The other ranks are not in it, nor is the machine.
+// The forked process contains neither the other ranks nor the machine.
 void Job::end_forked(RankState& rank, int code, bool with_handlers) noexcept {
   if (with_handlers) {
     if (!std::exchange(rank.ending, true)) images_[rank.rank].finish();
@@ -133,7 +133,7 @@ void Job::run_rank(Node& node) {
   current_rank = nullptr;
   if ((state.initialized && !state.finalized) || state.sessions > 0) {
     end_here(code == 0 ? 1 : code,
-             fmt::format("rank {} has ended with exit code {}, without {}", state.rank, code,
+             fmt::format("rank {} ended with exit code {} without calling {}", state.rank, code,
                          state.sessions > 0 ? "MPI_Session_finalize" : "MPI_Finalize"));
   }
   if (code == 0) return;
@@ -154,17 +154,18 @@ void Job::end_here(int code, std::string text) noexcept {
   never_return();
 }
 
-// The receiver is in that call, or, of a collective that goes on beside its program, in any.
+// The receiver is in that call or, for a nonblocking collective, in any call.
 void Job::wrong_message(const WrongMessage& message) noexcept {
   const CurrentCall& call = rank(message.to).call;
   std::string text = "out of memory";
   try {
     text = fmt::format(
-        "rank {}: {}: a collective's message from rank {} has {} bytes, and {} are received: the "
+        "rank {}: {}: a collective's message from rank {} has {} bytes, but the receive expects "
+        "{}: the "
         "two ranks' counts or types do not match{}",
         message.to, name_of(call.function), message.from, message.bytes, message.wanted,
         place(call.at));
-  } catch (...) {  // no memory for the words
+  } catch (...) {  // no memory for the text
   }
   end(1, std::move(text));
 }
@@ -183,7 +184,7 @@ void Job::failed(const std::exception_ptr& error) noexcept {
     }
   } catch (const std::bad_alloc&) {
     code = out_of_memory;
-  } catch (...) {  // the text says it already
+  } catch (...) {  // the text is already set
   }
   end(code, std::move(text));
 }
@@ -208,7 +209,8 @@ JobEnd Job::ended() const {
 }
 
 std::uint32_t Job::take_id() {
-  // Tags of steps have 16 bits below; and the last context of collectives beside is that of steps.
+  // Tags of steps have 16 bits for it, and the last context of nonblocking collectives is that of
+  // steps.
   constexpr std::uint32_t most = 32766;
   const std::lock_guard lock(ids_mutex_);
   if (!unused_ids_.empty()) {
@@ -218,7 +220,7 @@ std::uint32_t Job::take_id() {
   }
   if (next_id_ > most) {
     throw Failure(MPI_ERR_OTHER,
-                  fmt::format("{} communicators live at once, and there are no more", most + 1));
+                  fmt::format("too many communicators: at most {} can exist at once", most + 1));
   }
   return next_id_++;
 }
@@ -279,7 +281,7 @@ std::string Job::place(const void* address) const {
     const std::lock_guard lock(places_mutex_);
     if (const auto known = places_.find(*offset); known != places_.end()) return known->second;
   }
-  // One before: the call itself, not where it returns to.
+  // One byte before: the call itself, not its return address.
   std::string found = " at " + place_in(images_.program(), *offset - 1);
   const std::lock_guard lock(places_mutex_);
   return places_.try_emplace(*offset, std::move(found)).first->second;

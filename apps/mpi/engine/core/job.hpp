@@ -33,11 +33,11 @@ struct JobEnd {
   std::string text = {};  ///< why it ended before its ranks did; empty: they all ended
 };
 
-/// What is reported of a communicator, or of several of one name and size.
+/// The reported figures of a communicator, or of several with one name and size.
 struct CommunicatorFigures {
   std::string name;
   Rank ranks = 0;
-  bool is_network = false;      ///< the whole network; else a complete one of its members
+  bool is_network = false;      ///< the whole network; otherwise a complete network of its members
   std::uint64_t made = 0;       ///< how many there were
   std::vector<Choice> choices;  ///< those that were used
   struct Grid {
@@ -49,14 +49,13 @@ struct CommunicatorFigures {
 
 struct JobOptions {
   Rank ranks = 1;
-  bool eager =
-      true;  ///< standard sends of up to MessagingOptions::unexpected_limit need no receive
-  /// By operation: the algorithm that was asked for.
+  bool eager = true;  ///< standard sends of up to MessagingOptions::unexpected_limit need no receive
+  /// The algorithms that the user selected, by operation.
   std::map<std::string, Collective> algorithms = {};
   bool by_work =
-      false;  ///< of the others that which costs these cores least; else the cheapest by formula
-  bool matrix = false;  ///< count what each rank sends to each
-  bool timing = false;  ///< how long ranks are in MPI's functions
+      false;  ///< for others: pick the least work on this computer, else the lowest modelled time
+  bool matrix = false;  ///< count what each rank sends to each other rank
+  bool timing = false;  ///< how long ranks spend in MPI functions
   bool record = false;  ///< what they call and send: recording()
   /// Modelled time in place of this computer's: clock().
   struct Clock {
@@ -66,11 +65,12 @@ struct JobOptions {
   };
   std::optional<Clock> clock = {};
   Bytes most_unexpected = 0;  ///< MessagingOptions::unexpected_limit
-  bool strict = false;  ///< types of both ends of a message are compared, Rsend needs a receive
+  bool strict =
+      false;  ///< compare the types at both ends of a message; Rsend needs a posted receive
 };
 
-/// Threads     end: any, the first counts. wait_for_end: who runs the job. The rest: the ranks,
-///             each for itself, and shared communicators by their locks.
+/// Threads  end: any, only the first counts. wait_for_end: the one that runs the job. The rest: the
+/// ranks, each for itself, and shared communicators under their locks.
 /// Invariants  whoever ends the job from within a rank never returns: the frames below are the
 ///             user's, and nothing of ours is thrown through them. The process ends with the job,
 ///             so nothing has to be unwound.
@@ -82,22 +82,20 @@ class Job final : public CommunicatorHost {
   Job(const Job&) = delete;
   Job& operator=(const Job&) = delete;
 
-  /// A node's program: the rank of that number, if there is one.
+  /// A node's program: runs the rank with its number, if there is one.
   void run_rank(Node& node);
 
-  /// Ends the job: no rank goes on after its next call.
+  /// Ends the job: no rank continues after its next call.
   void end(int code, std::string text) noexcept;
-  /// The same from a rank, which is not heard of again.
+  /// The same from within a rank, which then never returns.
   [[noreturn]] void end_here(int code, std::string text) noexcept;
-  /// Whether this is a process that a rank has forked: it has that rank's memory and thread, and no
-  /// others.
+  /// Whether this is a process that a rank has forked: it has only that rank's memory and thread.
   bool is_forked() const noexcept;
-  /// Ends such a process. \param with_handlers  what the program has registered for its end runs
-  /// first
+  /// Ends such a process. \param with_handlers  runs the program's exit handlers first
   [[noreturn]] void end_forked(RankState& rank, int code, bool with_handlers) noexcept;
-  /// Waits until it has ended, or this time has passed (0: for ever); false then.
+  /// Waits until it has ended or this time has passed (0: no limit); false in the latter case.
   bool wait_for_end(std::chrono::milliseconds limit);
-  /// All ranks have ended, by themselves.
+  /// All ranks have ended by themselves.
   void all_ended();
   JobEnd ended() const;
 
@@ -121,36 +119,35 @@ class Job final : public CommunicatorHost {
 
   std::uint32_t take_id() override;
   void give_back_id(std::uint32_t id) noexcept override;
-  /// The two groups of an intercommunicator, by whoever comes first; all of their ranks come.
-  /// \param key  of no two at once
+  /// Both groups of an intercommunicator; the first rank that calls makes them, and all ranks call.
+  /// \param key  unique among those in progress
   struct Pair {
     std::shared_ptr<SharedCommunicator> lower,
-        upper;  ///< lower: whose rank 0 has the lower rank in the world
+        upper;  ///< lower: the group whose rank 0 has the lower rank in the world
   };
   using PairKey = std::tuple<std::uint32_t, std::uint64_t, int>;
   Pair pair(const PairKey& key, const std::vector<Rank>& one, const std::vector<Rank>& other,
             const std::string& name);
-  /// A tag in words as a number.
+  /// The number for a tag in words.
   int number_of_tag(const std::string& tag);
-  /// Where the two requests of a message in partitions meet: context, ranks of the world from and
-  /// to, tag, and the how many-th of these.
+  /// Where the two requests of a partitioned message meet: context, source and destination in the
+  /// world, tag, and its number among these.
   using MeetingKey = std::tuple<std::uint32_t, Rank, Rank, int, std::uint64_t>;
-  /// The tag of their messages, below 0, so that it is no call's. Each of the two asks once.
+  /// The tag of their messages; negative, so that no call uses it. Each of the two asks once.
   int meet(const MeetingKey& key);
-  /// A number that was not given before.
+  /// A new number.
   int next_number() { return numbers_.fetch_add(1, std::memory_order_relaxed); }
   const std::shared_ptr<SharedCommunicator>& world() const { return world_; }
-  /// Null: nothing is recorded.
+  /// Null if nothing is recorded.
   Recording* recording() const { return recording_.get(); }
-  /// Null: this computer's.
+  /// Null: this computer's clock.
   ModelClock* clock() const { return clock_.get(); }
   std::chrono::steady_clock::time_point start() const { return start_; }
 
   std::size_t explain_fault(std::span<char> text) const;
 
   void remember(const SharedCommunicator& ended) override;
-  /// Of those that have ended and those that live, MPI_COMM_SELF left out. When all ranks have
-  /// ended.
+  /// Of ended and living communicators, without MPI_COMM_SELF. Call it when all ranks have ended.
   std::vector<CommunicatorFigures> communicators() const;
 
  private:
@@ -183,20 +180,20 @@ class Job final : public CommunicatorHost {
   std::map<std::string, int> tags_;
   std::map<PairKey, ComingPair> pairs_;
   std::mutex meetings_mutex_;           // guards what follows, to last_meeting_; taken last
-  std::map<MeetingKey, int> meetings_;  // that one of the two has asked for
+  std::map<MeetingKey, int> meetings_;  // requested by one of the two
   int last_meeting_ = 0;
   std::mutex ids_mutex_;       // guards what follows, to unused_ids_; taken last
   std::uint32_t next_id_ = 2;  // 0: MPI_COMM_WORLD, 1: MPI_COMM_SELF
   std::vector<std::uint32_t> unused_ids_;
   mutable std::mutex places_mutex_;  // guards the rest; taken last
   mutable std::map<std::size_t, std::string>
-      places_;  // by offset in the program: asking takes a process
+      places_;  // by offset in the program: finding one starts a process
 };
 
-/// Where a rank stays that the job has done with: it is not heard of again.
+/// Where a rank stays when the job no longer needs it: this never returns.
 [[noreturn]] void never_return() noexcept;
 
-/// The job that runs; there is one in a process.
+/// The running job; a process has one.
 Job* running_job() noexcept;
 
 }  // namespace wormcube::mpi

@@ -4,8 +4,8 @@
 
 namespace wormcube::mpi {
 
-// Contexts of point-to-point messages are below, that of steps is above all of these. The call's
-// number is in both: it has 31 bits, the communicator's 15, tags of steps 16.
+// Contexts of point-to-point messages are below this one, that of steps is above. The call's number
+// has 31 bits, split between context and tag; the communicator's has 15, and tags of steps 16.
 void NonblockingNode::begin(Strand& strand, std::uint32_t communicator, std::uint64_t number) {
   constexpr std::uint32_t mark = std::uint32_t{1} << 31U;
   strand_ = &strand;

@@ -1,4 +1,4 @@
-// Nodes on which the steps of a nonblocking collective are requests.
+// Nodes that run the steps of a nonblocking collective as requests.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -16,18 +16,18 @@
 
 namespace wormcube::mpi {
 
-/// A node whose steps are requests in a context of their own, so that several go on at once. A
-/// message goes by rank, also where the program gives its way.
+/// A node whose steps are requests in a context of their own, so that several collectives can run
+/// at once. Messages are sent by rank, even if the program gives a path.
 class NonblockingNode final : public ForwardingNode {
  public:
   NonblockingNode(Node& node, Requests& requests, SentMatrix& sent)
       : ForwardingNode(node), requests_(requests), sent_(sent) {}
 
-  /// The steps that follow: those of the communicator's call of that number, on that strand.
+  /// The following steps belong to the communicator's call with this number, on this strand.
   void begin(Strand& strand, std::uint32_t communicator, std::uint64_t number);
   using Node::step;
   void step(std::span<const Op> ops) override;
-  /// Whether the step that it waits in is complete.
+  /// Whether the step that it waits for is complete.
   bool can_go_on();
 
  private:
@@ -37,16 +37,16 @@ class NonblockingNode final : public ForwardingNode {
   std::uint32_t context_ = 0;
   Tag first_ = 0;
   std::vector<Request> step_;  // its requests
-  std::size_t complete_ = 0;   // of those, the first so many
+  std::size_t complete_ = 0;   // how many of them, from the first
 };
 
-/// The number of the communicator that a message of this context belongs to, a collective's beside
-/// too.
+/// The number of the communicator that a message with this context belongs to, nonblocking
+/// collectives included.
 constexpr std::uint32_t communicator_of(std::uint32_t context) {
   return context >> 31U == 0 ? context : context >> 16U & 0x7fffU;
 }
 
-/// Where a communicator's collectives take their steps beside the program.
+/// Where a communicator's nonblocking collectives run their steps.
 struct NonblockingPlace {
   NonblockingPlace(Node& node, Requests& requests, SentMatrix& sent)
       : world(node, requests, sent) {}

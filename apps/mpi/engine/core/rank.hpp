@@ -1,4 +1,4 @@
-// One rank: what it does now, its requests, its communicators.
+// One rank: its current call, its requests, its communicators.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -28,7 +28,7 @@ class WindowLock;
 class Recording;
 struct Window;
 
-/// A value that its rank changes and others may read at any time: some recent one.
+/// A value that its rank changes and others may read at any time; they see some recent value.
 template <class T>
 class RelaxedAtomic {
  public:
@@ -47,7 +47,7 @@ class RelaxedAtomic {
 
 /// The MPI call that a rank is in, for reports.
 ///
-/// Threads  its rank's; what is a RelaxedAtomic: any; the rest: others while all wait.
+/// Threads  its rank's; each RelaxedAtomic: any; the rest: others while all wait.
 struct CurrentCall {
   enum class Waits : std::uint8_t {
     not_at_all,
@@ -60,26 +60,26 @@ struct CurrentCall {
     window
   };
   RelaxedAtomic<Function> function = Function::count;  ///< count: none yet
-  RelaxedAtomic<bool> inside = false;                  ///< else it has returned
+  RelaxedAtomic<bool> inside = false;                  ///< otherwise it has returned
   RelaxedAtomic<Waits> waits = Waits::not_at_all;
-  RelaxedAtomic<const void*> at = nullptr;  ///< where it returns to
+  RelaxedAtomic<const void*> at = nullptr;  ///< its return address
   const Communicator* communicator = nullptr;
   RelaxedAtomic<int> peer = 0, tag = 0;  ///< as the caller named them
   RelaxedAtomic<std::int64_t> bytes = 0;
-  RelaxedAtomic<int> source = 0, source_tag = 0;  ///< of both: the receive's
+  RelaxedAtomic<int> source = 0, source_tag = 0;  ///< for `both`: the receive's
   const MPI_Request* requests = nullptr;
   RelaxedAtomic<int> request_count = 0;
   bool for_any = false;
-  // Of a window: which call of these ranks of the world, or a lock of whom has it.
+  // For a window: the call that these ranks must make, or the lock that others hold.
   const char* what = "";
   std::vector<Rank> whom;
   const WindowLock* lock = nullptr;
 };
 
-/// Error classes and codes that a rank has made.
+/// Error classes and codes that a rank added.
 struct AddedErrors {
   struct Code {
-    int its_class;  ///< itself: a class
+    int its_class;  ///< its own number: a class
     std::string text;
   };
   std::map<int, Code> codes;
@@ -94,9 +94,9 @@ struct RankState {
   const Rank rank;
   Node* node = nullptr;  ///< for collectives on all
   Requests* requests = nullptr;
-  int* thread_errno = nullptr;     ///< of the thread that it stays on
+  int* thread_errno = nullptr;     ///< on the thread that it stays on
   std::unique_ptr<Node> counted;   ///< with a matrix: the node that counts
-  Recording* recording = nullptr;  ///< null: there is none
+  Recording* recording = nullptr;  ///< null: nothing is recorded
   Observers* observers = nullptr;  ///< null: there are none
   std::unique_ptr<ObservedRequests> observed_requests;
   std::unique_ptr<Node> observed;
@@ -104,35 +104,34 @@ struct RankState {
   CurrentCall call;
   bool initialized = false, finalized = false, ending = false;
   std::atomic<bool> ended{false};
-  int sessions = 0;  ///< that it has begun and not finalized
+  int sessions = 0;  ///< begun and not finalized
   int exit_code = 0;
-  std::jmp_buf entry;  // where the rank leaves its frames to
+  std::jmp_buf entry;  // where a rank returns to when it abandons its frames
 
   AttributeKeys<MPI_Comm> communicator_keys;
   AttributeKeys<MPI_Datatype> type_keys;
   AttributeKeys<MPI_Win> window_keys;
   std::map<MPI_Datatype, std::string> type_names;  ///< that it gave to predefined types
   std::map<MPI_Datatype, AttributeSet<MPI_Datatype>> type_attributes;  ///< of predefined types
-  /// Of MPI_Type_create_f90_real and its like, by combiner and what was asked for.
+  /// Results of MPI_Type_create_f90_real and similar functions, by combiner and arguments.
   std::map<std::pair<int, std::vector<std::int64_t>>, MPI_Datatype> types_of_kinds;
   AddedErrors added_errors;
   Communicator world, self;
-  std::vector<std::unique_ptr<Communicator>>
-      communicators;                             ///< the others; freed ones are used again
-  std::vector<std::shared_ptr<Window>> windows;  ///< freed ones are used again
+  std::vector<std::unique_ptr<Communicator>> communicators;  ///< the others; freed ones are reused
+  std::vector<std::shared_ptr<Window>> windows;              ///< freed ones are reused
   RequestPool pool;
-  /// Its nonblocking collectives that are under way; null: there was none yet.
+  /// Its nonblocking collectives in progress; null: none so far.
   std::unique_ptr<ProgressEngine> nonblocking;
-  /// By context, whether it sends, peer and tag: how many requests in partitions it has made.
+  /// By context, direction, peer and tag: how many partitioned requests it has made.
   std::map<std::tuple<std::uint32_t, bool, Rank, int>, std::uint64_t> made_in_partitions;
   std::shared_ptr<AttachedBuffer> attached_buffer;  ///< MPI_Buffer_attach
 
-  // Kept so that steady state does not allocate.
+  // Kept between calls, so that the steady state does not allocate.
   std::vector<Request> inner;
   std::vector<Status> statuses;
 
-  // Read by who watches whether all only ask (StallWatch).
-  std::atomic<std::uint64_t> calls_done{0}, asked_in_vain{0};
+  // Read by StallWatch, which checks whether all ranks only poll.
+  std::atomic<std::uint64_t> calls_done{0}, unsuccessful_polls{0};
 
   using Clock = std::chrono::steady_clock;
   bool timed = false;  ///< JobOptions::timing
@@ -144,14 +143,14 @@ struct RankState {
   SentMatrix sent_to;  ///< with JobOptions::matrix
 };
 
-/// For reports: what a rank sends.
+/// For reports: counts a message that a rank sends.
 inline void count_sent(RankState& rank, Rank to, Bytes bytes) {
   ++rank.sent;
   rank.sent_bytes += bytes;
   rank.sent_to.count(to, bytes);
 }
 
-/// The rank that runs on this thread: whichever has come back from a call last.
+/// The rank that runs on this thread: the last one to return from a call.
 inline thread_local RankState* current_rank = nullptr;
 
 }  // namespace wormcube::mpi

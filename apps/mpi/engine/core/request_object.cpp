@@ -1,4 +1,4 @@
-// What a request owns goes with it.
+// Releases what a request owns.
 // SPDX-License-Identifier: Apache-2.0
 #include "wormcube/apps/mpi/engine/core/request_object.hpp"
 

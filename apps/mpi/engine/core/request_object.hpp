@@ -1,4 +1,4 @@
-// What an MPI_Request points to.
+// The object behind an MPI_Request.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -15,13 +15,13 @@ namespace wormcube::mpi {
 
 struct Communicator;
 class NonblockingCollective;
-/// Room that the program lends for copies of what it sends; only accounted for.
+/// A buffer that the program attaches for copies of its sends; only its bytes are counted.
 struct AttachedBuffer {
   void* memory = nullptr;  ///< or MPI_BUFFER_AUTOMATIC: as much as is needed
   std::int64_t bytes = 0, used = 0;
 
-  /// Beside a message's data. MPI_BSEND_OVERHEAD is the most that any library takes; MPICH takes
-  /// this, and programs whose buffer has room for that much run there.
+  /// The overhead of each message. MPI_BSEND_OVERHEAD is the largest of any library; MPICH uses
+  /// this value, and a program whose buffer suffices there runs here too.
   static constexpr std::int64_t overhead = 96;
   static std::int64_t taken_by(std::int64_t data) { return data + overhead; }
 };
@@ -35,33 +35,33 @@ struct RequestObject {
   Function started_by{};
   bool persistent = false, active = false;
   bool to_nobody = false;  ///< PROC_NULL: complete at once
-  bool copies = false;     ///< each start sends such a copy
-  /// Active, and not in the network's hands: only a call of its own rank leads on,
+  bool copies = false;     ///< each start sends a copy
+  /// Active, but not in the network: only a call of its own rank continues it,
   /// MPI_Grequest_complete or MPI_Pready.
   bool held = false;
   bool is_partitioned = false;
   bool with_send = false, from_nobody = false;
   Request inner;
-  /// Of a receive with a send: the send, to be waited for when the receive is complete; it is
-  /// `inner` then, and `next` null.
+  /// For a receive with a send: the send, to wait for when the receive is complete; it then becomes
+  /// `inner`, and `next` null.
   Request next;
   Communicator* communicator = nullptr;
   int peer = 0, tag = 0;  ///< as the caller named them
   std::int64_t bytes = 0;
   void* elements = nullptr;
   const void* at = nullptr;  ///< where it was started
-  // What it owns. Elements that lie apart travel packed.
+  // What it owns. Non-contiguous elements travel packed.
   std::unique_ptr<std::byte[]> packed, packed_send;
   DatatypePointer type;
-  DatatypePointer checked;  ///< if types are compared (JobOptions::strict): of a receive's elements
-  std::shared_ptr<AttachedBuffer> buffer;  ///< its data are a copy in there
+  DatatypePointer checked;  ///< with JobOptions::strict: the type of a receive's elements
+  std::shared_ptr<AttachedBuffer> buffer;  ///< its data are a copy in this buffer
   std::shared_ptr<NonblockingCollective>
-      program;  ///< of a collective; `inner` is complete when it has ended
-  /// Of a flush: the sends that it waits for, given back with it; `inner` is the one behind the
-  /// first `to_flush`.
+      program;  ///< for a collective; `inner` is complete when it has ended
+  /// For a flush: the sends that it waits for, released with it; `inner` is the one after the first
+  /// `to_flush`.
   std::vector<RequestObject*> flushed;
   std::size_t to_flush = 0;
-  Status received;  ///< of the receive that has a send, when it is complete
+  Status received;  ///< of a completed receive that has a send
   int destination = 0, send_tag = 0;
   std::int64_t send_bytes = 0;
   struct Generalized {
@@ -70,20 +70,20 @@ struct RequestObject {
     MPI_Grequest_cancel_function* cancel;
     void* state;
   };
-  Generalized generalized{};     ///< of that kind
-  std::vector<bool> partitions;  ///< of a message in partitions: those that are ready
-  /// It is complete with more than one request of the node.
+  Generalized generalized{};     ///< for that kind
+  std::vector<bool> partitions;  ///< for a partitioned message: which are ready
+  /// Whether its completion takes more than one request of the node.
   bool has_parts() const { return with_send || !flushed.empty(); }
   bool owns_anything() const {
-    // All at once: there is no use in passing seven branches.
+    // Tested all at once, to avoid seven branches.
     const auto is = [](const auto& pointer) -> unsigned { return pointer != nullptr ? 1 : 0; };
     return (is(packed) | is(packed_send) | is(type) | is(checked) | is(buffer) | is(program) |
             (flushed.empty() ? 0U : 1U)) != 0;
   }
 };
 
-/// A rank's requests; an object stays where it is, so one that has ended is distinguished from one
-/// that lives.
+/// A rank's requests. An object stays in place, so a finished request is distinguished from a
+/// living one.
 class RequestPool {
  public:
   RequestObject& take() {
@@ -104,14 +104,14 @@ class RequestPool {
     if (object.owns_anything()) let_go(object);
     unused_.push_back(&object);
   }
-  /// Calls f(object) for each that lives.
+  /// Calls f(object) for each living one.
   template <class F>
   void each(F&& f) const {
     for (const RequestObject& object : all_) {
       if (object.magic == RequestObject::alive) f(object);
     }
   }
-  /// Those that the program has freed, or never had, and that are still active.
+  /// Active requests that the program has freed or never had.
   std::vector<RequestObject*> detached;
 
  private:

@@ -1,4 +1,4 @@
-// How much one rank sends to each other.
+// How much one rank sends to each other rank.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -10,7 +10,7 @@
 
 namespace wormcube::mpi {
 
-/// By rank of the world; empty: nothing is counted.
+/// By rank of the world; empty if nothing is counted.
 struct SentMatrix {
   std::vector<Bytes> bytes;
   std::vector<std::uint64_t> messages;

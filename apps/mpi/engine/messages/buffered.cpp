@@ -1,4 +1,4 @@
-// Sends from a buffer that the program lends, and messages that are claimed before a receive.
+// Sends from a buffer that the program attaches, and messages matched before their receive.
 // SPDX-License-Identifier: Apache-2.0
 #include "wormcube/apps/mpi/engine/base/handles.hpp"
 #include "wormcube/apps/mpi/engine/base/status.hpp"
@@ -16,15 +16,15 @@ namespace {
 
 using Waits = CurrentCall::Waits;
 
-/// A copy of the elements, as the engine keeps it: the program's buffer is only accounted for.
+/// A copy of the elements that the engine keeps: it only counts the bytes of the program's buffer.
 struct Copied {
   std::unique_ptr<std::byte[]> data;
   std::int64_t bytes = 0;
   std::shared_ptr<AttachedBuffer> buffer;
 };
 
-/// Which buffer a communicator's sends are copied to: its own, else its session's, else the rank's;
-/// null: there is none.
+/// The buffer for a communicator's sends: its own, else its session's, else the rank's; null if
+/// there is none.
 std::shared_ptr<AttachedBuffer> buffer_of(const RankState& rank, const Communicator& on) {
   if (on.attached_buffer) return on.attached_buffer;
   if (on.of_session && on.of_session->attached_buffer) return on.of_session->attached_buffer;
@@ -40,8 +40,8 @@ Copied copied(Call& call, const void* data, Bytes bytes, const Datatype& type, M
   if (!any && AttachedBuffer::taken_by(static_cast<std::int64_t>(bytes)) > room - used) {
     throw Failure(
         MPI_ERR_BUFFER,
-        fmt::format("{} bytes with {} of overhead do not fit into the attached buffer of {}, "
-                    "of which {} are in use",
+        fmt::format("{} bytes and {} of overhead do not fit in the attached buffer of {}, "
+                    "{} of which are in use",
                     bytes, AttachedBuffer::overhead, room, used));
   }
   Copied copy{std::make_unique_for_overwrite<std::byte[]>(std::max<Bytes>(bytes, 1)),
@@ -78,13 +78,13 @@ int ibsend(const void* data, Count count, MPI_Datatype type, int to, int tag, MP
   WORMCUBE_MPI_CALL_OF(MPI_Ibsend);
   return call([&] {
     send_copy(call, copied(call, data, count, type, on), to, tag, on);
-    // The data are copied: it is complete.
+    // The data are copied, so the send is complete.
     *request = reinterpret_cast<MPI_Request>(
         &start_send(call, nullptr, 0, MPI_BYTE, MPI_PROC_NULL, tag, on, Requests::Mode::standard));
   });
 }
 
-// Complete whenever it was started: what is sent is a copy then.
+// Every start is complete at once, since it sends a copy.
 template <class Count>
 int bsend_init(const void* data, Count count, MPI_Datatype type, int to, int tag, MPI_Comm on,
                MPI_Request* request) {
@@ -105,7 +105,7 @@ int bsend_init(const void* data, Count count, MPI_Datatype type, int to, int tag
   });
 }
 
-// ---- Buffers: of a rank, a communicator; of a session in sessions.cpp ----
+// ---- Buffers of a rank or a communicator; for those of a session see sessions.cpp ----
 
 template <class Count>
 int buffer_attach(void* memory, Count bytes) {
@@ -149,7 +149,7 @@ int comm_iflush_buffer(MPI_Comm on, MPI_Request* request) {
   return call([&] { *request = iflush_buffer(call, call.communicator(on).attached_buffer); });
 }
 
-/// A message that no other receive gets.
+/// Matches a message, so that no other receive gets it.
 struct ClaimedMessage {
   static constexpr std::uint32_t alive = 0x4d455331, dead = 0x4d455330;
   std::uint32_t magic = alive;
@@ -204,7 +204,7 @@ int improbe(int from, int tag, MPI_Comm on, int* flag, MPI_Message* message, MPI
     const auto inner = call.rank().requests->take(pattern_of(communicator, from, tag), found);
     *flag = inner.has_value() ? 1 : 0;
     *message = inner ? claimed(communicator, *inner, found, status) : MPI_MESSAGE_NULL;
-    if (!inner) call.asked_in_vain();
+    if (!inner) call.unsuccessful_poll();
   });
 }
 
@@ -222,7 +222,7 @@ RequestObject& start_claimed(Call& call, void* data, std::int64_t count, MPI_Dat
   if (is_predefined(*handle)) throw Failure(MPI_ERR_REQUEST, "the message is MPI_MESSAGE_NULL");
   auto* const message = reinterpret_cast<ClaimedMessage*>(*handle);
   if (message->magic != ClaimedMessage::alive) {
-    throw Failure(MPI_ERR_REQUEST, "the message has been received, or its handle is none");
+    throw Failure(MPI_ERR_REQUEST, "invalid message handle, or the message has been received");
   }
   RequestObject& object = rank.pool.take();
   object.kind = RequestObject::Kind::receive;
@@ -267,7 +267,8 @@ int imrecv(void* data, Count count, MPI_Datatype type, MPI_Message* message, MPI
 void attach_buffer(Call& call, std::shared_ptr<AttachedBuffer>& place, void* memory,
                    std::int64_t bytes) {
   call.count(bytes, "size");
-  if (place) throw Failure(MPI_ERR_BUFFER, "a buffer is attached already (MPI_Buffer_detach)");
+  if (place)
+    throw Failure(MPI_ERR_BUFFER, "a buffer is already attached; call MPI_Buffer_detach first");
   place = std::make_shared<AttachedBuffer>();
   place->memory = memory;
   place->bytes = memory == MPI_BUFFER_AUTOMATIC ? 0 : bytes;
@@ -296,7 +297,7 @@ std::int64_t detach_buffer(Call& call, std::shared_ptr<AttachedBuffer>& place, v
   return bytes;
 }
 
-// It has what was sent before; what is sent from now on is not in it.
+// It covers everything sent so far, but nothing sent from now on.
 MPI_Request iflush_buffer(Call& call, const std::shared_ptr<AttachedBuffer>& place) {
   reap_detached(call.rank(), false);
   RequestObject& flush = start_send(call, nullptr, 0, MPI_BYTE, MPI_PROC_NULL, 0, MPI_COMM_SELF,

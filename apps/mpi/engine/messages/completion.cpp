@@ -1,4 +1,4 @@
-// What becomes of requests that are complete.
+// What happens to complete requests.
 // SPDX-License-Identifier: Apache-2.0
 #include "wormcube/apps/mpi/engine/messages/completion.hpp"
 
@@ -14,7 +14,7 @@
 namespace wormcube::mpi {
 namespace {
 
-/// Of a generalized one: what the program says of it, which is asked before it is freed.
+/// The status of a generalized request, which the program supplies before the request is freed.
 int settle_generalized(RankState& rank, MPI_Request* handle, RequestObject& object,
                        MPI_Status* status) {
   const RequestObject::Generalized its = object.generalized;
@@ -28,7 +28,7 @@ int settle_generalized(RankState& rank, MPI_Request* handle, RequestObject& obje
   return queried != MPI_SUCCESS ? queried : freed;
 }
 
-/// A received message: longer than the room, or of other types.
+/// Why a received message is wrong: too long for its buffer, or of other types.
 int check_match(const RequestObject& object, const Status& found, std::string* words) {
   int error = MPI_SUCCESS;
   if (const auto wrong = wrong_match(object.checked.get(), found, *object.communicator)) {
@@ -37,9 +37,9 @@ int check_match(const RequestObject& object, const Status& found, std::string* w
   }
   if (!found.truncated) return error;
   if (words != nullptr) {
-    *words = fmt::format("the message from rank {}, tag {} has {} bytes, the buffer room for {}",
-                         object.communicator->peers().rank_of(found.source), found.tag, found.bytes,
-                         object.bytes);
+    *words = fmt::format(
+        "the message from rank {}, tag {} has {} bytes, but the buffer has room for {}",
+        object.communicator->peers().rank_of(found.source), found.tag, found.bytes, object.bytes);
   }
   return MPI_ERR_TRUNCATE;
 }

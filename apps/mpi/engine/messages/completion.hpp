@@ -1,4 +1,4 @@
-// What becomes of requests that are complete: for the functions that wait, ask, and free.
+// What happens to complete requests, for the functions that wait, test and free.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -10,21 +10,22 @@
 
 namespace wormcube::mpi {
 
-/// Of an active request what its end leaves: the user's status, the data unpacked, the handle null.
-/// Returns the error class of a message that was too long.
+/// Finishes an active request: sets the user's status, unpacks the data, nulls the handle. Returns
+/// the error class if the message was too long.
 int settle(RankState& rank, MPI_Request* handle, RequestObject& object, const Status& found,
            MPI_Status* status, std::string* words = nullptr);
-/// `found` has become complete of it; whether that is all of it. Else the send that goes with it is
-/// what it waits for from now on. \param found  then the whole's
+/// `found` of the request has completed; returns whether that is all of it. Otherwise the request
+/// now waits for the send that goes with it. \param found  becomes the status of the whole
 bool is_whole(RequestObject& object, Status& found);
 bool is_ready(RankState& rank, const RequestObject& object);
 Status wait_for_whole(RankState& rank, RequestObject& object);
 
-/// Null for a request that is null; throws Failure for one that is none.
+/// Null for a null request; throws Failure for an invalid one.
 RequestObject* object_of(const Call& call, MPI_Request handle);
-/// Throws Failure for one that only this rank can complete: a rank that waits does nothing else.
+/// Throws Failure for one that only this rank can complete, because a waiting rank does nothing
+/// else.
 void need_others(const RequestObject& object);
-/// For reports: what the call waits for.
+/// For reports: notes what the call waits for.
 void note_requests(Call& call, const MPI_Request* handles, int count, bool any);
 
 inline MPI_Status* at(MPI_Status* statuses, int i) {

@@ -1,4 +1,4 @@
-// Requests that their own rank completes: generalized ones, and messages in partitions.
+// Requests that their own rank completes: generalized requests and partitioned messages.
 // SPDX-License-Identifier: Apache-2.0
 #include "wormcube/apps/mpi/engine/core/calls.hpp"
 #include "wormcube/apps/mpi/engine/messages/messages.hpp"
@@ -35,17 +35,17 @@ int grequest_complete(MPI_Request request) {
   return call([&] {
     RequestObject& object = call.request(request);
     if (object.kind != RequestObject::Kind::generalized)
-      throw Failure(MPI_ERR_REQUEST, "the request is no generalized one (MPI_Grequest_start)");
-    if (!object.held) throw Failure(MPI_ERR_REQUEST, "the request is complete already");
+      throw Failure(MPI_ERR_REQUEST, "the request is not generalized (MPI_Grequest_start)");
+    if (!object.held) throw Failure(MPI_ERR_REQUEST, "the request is already complete");
     object.held = false;
-    object.to_nobody = true;  // the network has no part in it
+    object.to_nobody = true;  // the network takes no part in it
     reap_detached(call.rank(), false);
   });
 }
 
 // ---- Partitions ----
-// The message travels whole, when the last of its partitions is ready: its receiver may cut it
-// otherwise.
+// The message travels as a whole when its last partition is ready, because its receiver may
+// partition it differently.
 
 RequestObject& with_partitions(int partitions, RequestObject& object) {
   object.partitions.assign(static_cast<std::size_t>(partitions), false);
@@ -75,7 +75,7 @@ int precv_init(void* data, int partitions, Count count, MPI_Datatype type, int f
         static_cast<std::int64_t>(call.count(partitions, "partitions") * call.count(count));
     if (from == MPI_ANY_SOURCE || tag == MPI_ANY_TAG)
       throw Failure(from == MPI_ANY_SOURCE ? MPI_ERR_RANK : MPI_ERR_TAG,
-                    "a message in partitions is received from one source, with one tag");
+                    "a partitioned receive needs one source and one tag");
     RequestObject& object = start_receive(call, data, all, type, from, tag, on, true);
     *request = reinterpret_cast<MPI_Request>(&with_partitions(partitions, object));
   });
@@ -85,14 +85,14 @@ RequestObject& partitioned(const Call& call, MPI_Request request, RequestObject:
   RequestObject& object = call.request(request);
   if (object.is_partitioned && object.kind == kind) return object;
   throw Failure(MPI_ERR_REQUEST, kind == RequestObject::Kind::send
-                                     ? "the request is no send in partitions (MPI_Psend_init)"
-                                     : "the request is no receive in partitions (MPI_Precv_init)");
+                                     ? "the request is not a partitioned send (MPI_Psend_init)"
+                                     : "the request is not a partitioned receive (MPI_Precv_init)");
 }
 
 void require_partition(const RequestObject& object, int partition) {
   if (partition >= 0 && static_cast<std::size_t>(partition) < object.partitions.size()) return;
-  throw Failure(MPI_ERR_ARG, fmt::format("partition {} is none of the message's {}", partition,
-                                         object.partitions.size()));
+  throw Failure(MPI_ERR_ARG, fmt::format("partition {} is out of range: the message has {}",
+                                         partition, object.partitions.size()));
 }
 
 void make_ready(Call& call, RequestObject& object, int partition) {
@@ -100,7 +100,7 @@ void make_ready(Call& call, RequestObject& object, int partition) {
   if (!object.active) throw Failure(MPI_ERR_REQUEST, "the request is not active (MPI_Start)");
   const auto which = static_cast<std::size_t>(partition);
   if (object.partitions[which])
-    throw Failure(MPI_ERR_ARG, fmt::format("partition {} is ready already", partition));
+    throw Failure(MPI_ERR_ARG, fmt::format("partition {} is already ready", partition));
   object.partitions[which] = true;
   if (std::ranges::find(object.partitions, false) == object.partitions.end())
     send_partitions(call, object);
@@ -136,7 +136,7 @@ int parrived(MPI_Request request, int partition, int* flag) {
     require_partition(object, partition);
     if (!object.active || object.to_nobody || call.rank().requests->is_ready(object.inner)) return;
     *flag = 0;
-    call.asked_in_vain();
+    call.unsuccessful_poll();
   });
 }
 

@@ -21,14 +21,14 @@ void note(Call& call, Waits waits, int peer, int tag, std::int64_t bytes) {
   now.bytes = bytes;
 }
 
-/// Where persistent requests of both sides meet.
+/// Where the persistent requests of both sides are matched.
 struct Meeting {
   std::uint32_t context;
   Tag tag;
 };
 
-/// Of messages in partitions: those of two ranks and a tag are matched when their requests are
-/// made, the first with the first, in whatever order they are started.
+/// Partitioned messages between two ranks with one tag are matched when their requests are created,
+/// the first with the first, in whatever order they start.
 Meeting meeting_in_partitions(Call& call, const Communicator& on, bool sends, int peer, int tag) {
   constexpr std::uint32_t in_partitions = std::uint32_t{1} << 30U;
   RankState& rank = call.rank();
@@ -50,11 +50,11 @@ Meeting meeting_of(Call& call, const Communicator& on, bool sends, int peer, int
   }
 }
 
-Mode mode_of(const Call& call, Mode asked) {
-  return call.rank().job.options().eager ? asked : Mode::synchronous;
+Mode mode_of(const Call& call, Mode requested) {
+  return call.rank().job.options().eager ? requested : Mode::synchronous;
 }
 
-/// The data of so many elements, packed into `packed` if they lie apart.
+/// The data of this many elements, packed into `packed` if they are not contiguous.
 ConstSpan data_of(const TypeView& type, const void* elements, std::size_t count,
                   std::unique_ptr<std::byte[]>& packed) {
   const Bytes bytes = count * type.size;
@@ -64,8 +64,8 @@ ConstSpan data_of(const TypeView& type, const void* elements, std::size_t count,
   return {packed.get(), bytes};
 }
 
-// What each message passes through is inlined: its arguments would go by way of the stack, one
-// function after the other.
+// The code that every message passes through is inlined: otherwise its arguments would travel on
+// the stack from function to function.
 struct Sending {
   Communicator& on;
   const TypeView& type;
@@ -135,8 +135,9 @@ int rsend(const void* data, Count count, MPI_Datatype type, int to, int tag, MPI
   return send_now(call, data, count, type, to, tag, on, Mode::standard);
 }
 
-// A received message's status, and whether it was longer than the room.
-void report_status(const Call& call, const Sending& what, const Status& found, MPI_Status* status) {
+// A received message's status, and whether the message was too long for the buffer.
+void report_received(const Call& call, const Sending& what, const Status& found,
+                     MPI_Status* status) {
   const Bytes room = what.count * what.type.size;
   const int source = what.on.peers().rank_of(found.source);
   write_status(status, source, found.tag, static_cast<std::int64_t>(std::min(found.bytes, room)));
@@ -144,9 +145,10 @@ void report_status(const Call& call, const Sending& what, const Status& found, M
     if (const auto wrong = wrong_match(what.type.type->get(), found, what.on)) throw *wrong;
   }
   if (!found.truncated) return;
-  throw Failure(MPI_ERR_TRUNCATE,
-                fmt::format("the message from rank {}, tag {} has {} bytes, the buffer room for {}",
-                            source, found.tag, found.bytes, room));
+  throw Failure(
+      MPI_ERR_TRUNCATE,
+      fmt::format("the message from rank {}, tag {} has {} bytes, but the buffer has room for {}",
+                  source, found.tag, found.bytes, room));
 }
 
 template <class Count>
@@ -165,11 +167,11 @@ int recv(void* data, Count count, MPI_Datatype type, int from, int tag, MPI_Comm
     Request request = requests.start(pattern(what.on, from, tag), to);
     const Status found = requests.wait(request);
     if (packed) unpack(**what.type.type, packed.get(), std::min(found.bytes, room), data);
-    report_status(call, what, found, status);
+    report_received(call, what, found, status);
   });
 }
 
-// The receive first: it may be the partner's send that ours waits for.
+// Starts the receive first: the partner's send may be what our send waits for.
 void exchange_now(Call& call, const void* out, std::int64_t out_count, MPI_Datatype out_type,
                   int to, int out_tag, void* in, std::int64_t in_count, MPI_Datatype in_type,
                   int from, int in_tag, MPI_Comm on, MPI_Status* status) {
@@ -203,7 +205,7 @@ void exchange_now(Call& call, const void* out, std::int64_t out_count, MPI_Datat
   requests.wait_all(both, found);
   if (!receives) return write_status(status, MPI_PROC_NULL, MPI_ANY_TAG, 0);
   if (packed_in) unpack(**received.type.type, packed_in.get(), std::min(found[0].bytes, room), in);
-  report_status(call, received, found[0], status);
+  report_received(call, received, found[0], status);
 }
 
 template <class Count>
@@ -217,7 +219,7 @@ int sendrecv(const void* out, Count out_count, MPI_Datatype out_type, int to, in
   });
 }
 
-/// What is sent, so that the receive may overwrite it.
+/// A copy of the sent data, because the receive may overwrite it.
 struct SendCopy {
   std::unique_ptr<std::byte[]> data;
   std::int64_t bytes;
@@ -382,12 +384,12 @@ int iprobe(int from, int tag, MPI_Comm on, int* flag, MPI_Status* status) {
     if (from == MPI_PROC_NULL) return write_status(status, MPI_PROC_NULL, MPI_ANY_TAG, 0);
     const auto found = call.rank().requests->probe(pattern(communicator, from, tag));
     *flag = found.has_value() ? 1 : 0;
-    if (!found) call.asked_in_vain();
+    if (!found) call.unsuccessful_poll();
     if (found) found_status(communicator, *found, status);
   });
 }
 
-/// What requests of both directions are, before anything is started.
+/// Checks the arguments of both directions before anything starts.
 RequestObject& new_request(Call& call, RequestObject::Kind kind, const Sending& what, int peer,
                            int tag, bool persistent) {
   RankState& rank = call.rank();

@@ -1,4 +1,4 @@
-// Requests that are started, freed, cancelled, looked at.
+// Starts, frees, cancels and queries requests.
 // SPDX-License-Identifier: Apache-2.0
 #include "wormcube/apps/mpi/engine/base/status.hpp"
 #include "wormcube/apps/mpi/engine/collectives/nonblocking_collective.hpp"
@@ -18,8 +18,8 @@ int request_free(MPI_Request* handle) {
     RequestObject& object = call.request(*handle);
     RankState& rank = call.rank();
     if (object.active && object.kind == RequestObject::Kind::collective) {
-      throw Failure(MPI_ERR_REQUEST, fmt::format("a collective that is under way ({}) cannot be "
-                                                 "freed: wait for it",
+      throw Failure(MPI_ERR_REQUEST, fmt::format("an active collective ({}) cannot be freed: "
+                                                 "complete it first",
                                                  name_of(object.started_by)));
     }
     *handle = MPI_REQUEST_NULL;
@@ -64,7 +64,7 @@ void give_to_network(Call& call, RequestObject& object) {
 void start_one(Call& call, MPI_Request handle) {
   RequestObject& object = call.request(handle);
   if (!object.persistent) throw Failure(MPI_ERR_REQUEST, "the request is not persistent");
-  if (object.active) throw Failure(MPI_ERR_REQUEST, "the request is active already");
+  if (object.active) throw Failure(MPI_ERR_REQUEST, "the request is already active");
   if (object.kind == RequestObject::Kind::collective) return restart_collective(call, object);
   if (object.copies) send_copy_of(call, object);
   object.active = true;
@@ -89,7 +89,7 @@ int start_all(int count, MPI_Request handles[]) {
   });
 }
 
-/// Whether it is complete, and of one that is its status, which stays to be asked for.
+/// Whether the request is complete, and if so its status. The status stays available.
 bool look_at(const Call& call, MPI_Request handle, MPI_Status* status) {
   const RequestObject* const object = object_of(call, handle);
   if (object == nullptr || !object->active) {
@@ -122,7 +122,7 @@ int get_status(MPI_Request handle, int* flag, MPI_Status* status) {
   WORMCUBE_MPI_CALL(MPI_Request_get_status);
   return call([&] {
     *flag = look_at(call, handle, status) ? 1 : 0;
-    if (*flag == 0) call.asked_in_vain();
+    if (*flag == 0) call.unsuccessful_poll();
   });
 }
 
@@ -133,11 +133,11 @@ int get_status_all(int count, const MPI_Request handles[], int* flag, MPI_Status
     *flag = 1;
     for (int i = 0; i < count && *flag != 0; ++i)
       *flag = look_at(call, handles[i], at(statuses, i)) ? 1 : 0;
-    if (*flag == 0) call.asked_in_vain();
+    if (*flag == 0) call.unsuccessful_poll();
   });
 }
 
-/// Null and inactive ones do not count.
+/// Ignores null and inactive requests.
 bool is_active(const Call& call, MPI_Request handle) {
   const RequestObject* const object = object_of(call, handle);
   return object != nullptr && object->active;
@@ -160,7 +160,7 @@ int get_status_any(int count, const MPI_Request handles[], int* index, int* flag
     }
     if (!any_active) return write_empty_status(status);
     *flag = 0;
-    call.asked_in_vain();
+    call.unsuccessful_poll();
   });
 }
 
@@ -175,14 +175,14 @@ int get_status_some(int count, const MPI_Request handles[], int* ended, int indi
       if (*ended == MPI_UNDEFINED) *ended = 0;
       if (look_at(call, handles[i], at(statuses, *ended))) indices[(*ended)++] = i;
     }
-    if (*ended == 0) call.asked_in_vain();
+    if (*ended == 0) call.unsuccessful_poll();
   });
 }
 
 }  // namespace
 
 void send_partitions(Call& call, RequestObject& object) {
-  if (!object.held) return;  // to nobody
+  if (!object.held) return;  // to PROC_NULL
   object.held = false;
   give_to_network(call, object);
 }

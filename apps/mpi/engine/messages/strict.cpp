@@ -1,4 +1,4 @@
-// What is compared at the two ends of a message.
+// Compares the types at the two ends of a message.
 // SPDX-License-Identifier: Apache-2.0
 #include "wormcube/apps/mpi/engine/messages/messages.hpp"
 #include "wormcube/apps/mpi/engine/types/words.hpp"
@@ -11,12 +11,12 @@
 namespace wormcube::mpi {
 namespace {
 
-// A note has the hash of the elements' types, and above it what it says of the send.
+// A note holds the hash of the elements' types and, above it, the mode of the send.
 constexpr std::uint64_t is_ready_send = std::uint64_t{1} << 63U,
                         is_packed = std::uint64_t{1} << 62U, is_note = std::uint64_t{1} << 61U,
                         hash_bits = is_note - 1;
 
-/// What was sent, in words, by its note.
+/// The types that were sent, in words, by their note.
 struct SentTypes {
   std::mutex mutex;
   std::map<std::uint64_t, std::string> words;
@@ -26,7 +26,7 @@ SentTypes& sent_types() {
   return all;
 }
 
-/// What is sent is a copy, as bytes.
+/// The sent data are a packed copy, as bytes.
 bool sends_copy(Function function) {
   switch (function) {
     case Function::MPI_Bsend:
@@ -71,8 +71,8 @@ std::optional<Failure> wrong_match(const Datatype* type, const Status& found,
   const int source = on.peers().rank_of(found.source);
   if ((found.note & is_ready_send) != 0 && found.was_early) {
     return Failure(MPI_ERR_OTHER,
-                   fmt::format("the message from rank {}, tag {} was sent by MPI_Rsend before this "
-                               "receive was there (--strict)",
+                   fmt::format("the message from rank {}, tag {} was sent by MPI_Rsend before its "
+                               "receive was posted (--strict)",
                                source, found.tag));
   }
   if ((found.note & is_packed) != 0 || found.truncated) return std::nullopt;
@@ -87,8 +87,8 @@ std::optional<Failure> wrong_match(const Datatype* type, const Status& found,
   const auto sent = all.words.find(found.note & (hash_bits | is_packed));
   return Failure(
       MPI_ERR_TYPE,
-      fmt::format("the message from rank {}, tag {} is {}, the receive is of {} (--strict)", source,
-                  found.tag, sent == all.words.end() ? "something else" : sent->second,
+      fmt::format("the message from rank {}, tag {} is {}, but the receive expects {} (--strict)",
+                  source, found.tag, sent == all.words.end() ? "something else" : sent->second,
                   words_of(*type, 1)));
 }
 

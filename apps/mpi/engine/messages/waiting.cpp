@@ -1,4 +1,4 @@
-// Waiting for requests, and asking whether they are complete.
+// Waits for requests, and tests whether they are complete.
 // SPDX-License-Identifier: Apache-2.0
 #include "wormcube/apps/mpi/engine/base/status.hpp"
 #include "wormcube/apps/mpi/engine/messages/completion.hpp"
@@ -34,15 +34,15 @@ int test(MPI_Request* handle, int* flag, MPI_Status* status) {
       if (object->to_nobody || (!object->held && call.rank().requests->test(object->inner, &found)))
         continue;
       *flag = 0;
-      return call.asked_in_vain();
+      return call.unsuccessful_poll();
     } while (!is_whole(*object, found));
     std::string words;
     fail_if(settle(call.rank(), handle, *object, found, status, &words), words);
   });
 }
 
-/// The requests below: null ones for what is null, inactive or of PROC_NULL. They are given back
-/// after.
+/// The requests of the runtime: null ones for null and inactive requests and for PROC_NULL. They
+/// are written back afterwards.
 std::vector<Request>& inner_of(Call& call, const MPI_Request* handles, int count) {
   std::vector<Request>& inner = call.rank().inner;
   inner.clear();
@@ -55,14 +55,14 @@ std::vector<Request>& inner_of(Call& call, const MPI_Request* handles, int count
   return inner;
 }
 
-/// Of a call that reports several statuses: the error of each, of success too. The standard wants
-/// it written with MPI_ERR_IN_STATUS only, but there are programs that read it always, since MPICH
-/// and Open MPI write it.
+/// In a call that reports several statuses: the error of each one, MPI_SUCCESS included. The
+/// standard wants it written only with MPI_ERR_IN_STATUS, but some programs always read it, because
+/// MPICH and Open MPI always write it.
 void write_error(MPI_Status* status, int error) {
   if (status != MPI_STATUS_IGNORE) status->MPI_ERROR = error;
 }
 
-/// Those of wait_all(), with what they wait for: the requests below are complete.
+/// Finishes the requests of wait_all(): those of the runtime are complete.
 void settle_all(Call& call, MPI_Request* handles, int count, MPI_Status* statuses,
                 bool any_has_parts) {
   RankState& rank = call.rank();
@@ -125,15 +125,15 @@ int test_all(int count, MPI_Request handles[], int* flag, MPI_Status statuses[])
       if (object != nullptr && object->active && (object->has_parts() || object->held))
         *flag = is_ready(rank, *object) ? 1 : 0;
     }
-    if (*flag == 0) return call.asked_in_vain();
+    if (*flag == 0) return call.unsuccessful_poll();
     rank.statuses.resize(inner.size());
     rank.requests->wait_all(inner, rank.statuses);
     settle_all(call, handles, count, statuses, true);
   });
 }
 
-/// At least one of them is the network's: else nobody would ever complete one. The first that is
-/// held says why.
+/// Requires that the network can complete at least one of them, or nobody ever would. The error
+/// names the first one that this rank must complete.
 void need_any_others(const Call& call, const std::vector<Request>& inner,
                      const MPI_Request* handles, int count) {
   if (std::ranges::any_of(inner, [](const Request each) { return !each.is_null(); })) return;
@@ -143,7 +143,8 @@ void need_any_others(const Call& call, const std::vector<Request>& inner,
   }
 }
 
-/// The first that is complete without the network: of PROC_NULL; -1: none. Whether any is active.
+/// The first one complete without the network (for PROC_NULL); -1: none. Also whether any is
+/// active.
 std::pair<int, bool> complete_at_once(const Call& call, const MPI_Request* handles, int count) {
   bool any_active = false;
   for (int i = 0; i < count; ++i) {
@@ -161,7 +162,7 @@ bool any_ready(Requests& requests, const std::vector<Request>& inner) {
   });
 }
 
-/// \param flag  whether one was complete; null: it waits until one is
+/// \param flag  whether one was complete; null: waits until one is
 void end_any(Call& call, int count, MPI_Request* handles, int* index, int* flag,
              MPI_Status* status) {
   call.count(count);
@@ -178,7 +179,7 @@ void end_any(Call& call, int count, MPI_Request* handles, int* index, int* flag,
       if (!waits && !any_ready(requests, inner)) {
         *flag = 0;
         *index = MPI_UNDEFINED;
-        return call.asked_in_vain();
+        return call.unsuccessful_poll();
       }
       need_any_others(call, inner, handles, count);
       note_requests(call, handles, count, true);
@@ -210,7 +211,7 @@ void end_some(Call& call, int count, MPI_Request* handles, int* ended, int indic
   const bool at_once = complete_at_once(call, handles, count).first >= 0;
   std::vector<Request>& inner = inner_of(call, handles, count);
   const bool ready = at_once || any_ready(*rank.requests, inner);
-  if (!ready && !waits) return call.asked_in_vain();
+  if (!ready && !waits) return call.unsuccessful_poll();
   if (!ready) need_any_others(call, inner, handles, count);
   std::string words;
   bool any_failed = false;
@@ -238,7 +239,7 @@ void end_some(Call& call, int count, MPI_Request* handles, int* ended, int indic
         const int i = static_cast<int>(which[k]);
         if (is_whole(call.request(handles[i]), rank.statuses[k])) take(i, rank.statuses[k]);
       }
-      // Receives alone, whose sends are under way.
+      // Receives whose sends are in progress.
       if (*ended == 0) return end_some(call, count, handles, ended, indices, statuses, waits);
     }
   }

@@ -1,4 +1,4 @@
-// MPI's functions on attributes of communicators; MPI 1's names of them too.
+// MPI's functions on communicator attributes, MPI 1's names included.
 // SPDX-License-Identifier: Apache-2.0
 #include "wormcube/apps/mpi/engine/core/calls.hpp"
 #include "wormcube/apps/mpi/engine/objects/objects.hpp"
@@ -12,14 +12,14 @@ namespace {
 
 using CommunicatorKeys = AttributeKeys<MPI_Comm>;
 
-/// A key of the program's own.
+/// A keyval that the program created.
 std::shared_ptr<const CommunicatorKeys::Key> own_key(const Call& call, int number) {
   auto key = call.rank().communicator_keys.find(number);
   if (key) return key;
   const bool is_ours = number >= MPI_TAG_UB && number <= MPI_UNIVERSE_SIZE;
   throw Failure(MPI_ERR_KEYVAL,
-                is_ours ? fmt::format("the attribute of key {} can only be read", number)
-                        : fmt::format("{} is no key of communicators' attributes", number));
+                is_ours ? fmt::format("the attribute with keyval {} is read-only", number)
+                        : fmt::format("invalid communicator keyval {}", number));
 }
 
 void need_success(int error, const char* function) {

@@ -1,4 +1,4 @@
-// A rank's ends of communicators: made, waited on, ended.
+// A rank's ends of communicators: how they are made, waited on and ended.
 // SPDX-License-Identifier: Apache-2.0
 #include "wormcube/apps/mpi/engine/base/handles.hpp"
 #include "wormcube/apps/mpi/engine/collectives/between_groups.hpp"
@@ -12,7 +12,7 @@ namespace wormcube::mpi {
 
 namespace {
 
-/// Whether a rank's requests are under way on it, or may be.
+/// Whether this rank has, or may have, requests in progress on the communicator.
 bool is_used(const RankState& rank, const Communicator& communicator) {
   bool found = false;
   rank.pool.each([&](const RequestObject& request) {
@@ -40,7 +40,7 @@ Communicator& make_end(Call& call, std::shared_ptr<SharedCommunicator> shared,
                        const Communicator& parent, MPI_Comm* handle,
                        std::shared_ptr<SharedCommunicator> remote) {
   RankState& rank = call.rank();
-  for (const auto& each : rank.communicators) {  // what was freed with requests under way
+  for (const auto& each : rank.communicators) {  // those freed with requests in progress
     if (each->magic == Communicator::dead && each->shared && !is_used(rank, *each))
       release(rank, *each);
   }

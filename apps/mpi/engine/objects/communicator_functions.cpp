@@ -34,7 +34,7 @@ int comm_size(MPI_Comm on, int* size) {
   });
 }
 
-// All ranks make the call; none has to wait for the others, since what they share is in memory.
+// All ranks make the call, but none waits for the others: what they share is in memory.
 void duplicate(Call& call, MPI_Comm on, std::shared_ptr<const InfoKeys> info, MPI_Comm* made,
                bool may_wait = true) {
   Communicator& parent = call.communicator(on);
@@ -58,7 +58,7 @@ void duplicate(Call& call, MPI_Comm on, std::shared_ptr<const InfoKeys> info, MP
   }
 }
 
-// What all share is in memory, so the copy is there at once.
+// What all ranks share is in memory, so the copy is complete at once.
 void duplicate_at_once(Call& call, MPI_Comm on, std::shared_ptr<const InfoKeys> info,
                        MPI_Comm* made, MPI_Request* request) {
   *request = MPI_REQUEST_NULL;
@@ -91,7 +91,7 @@ struct ColourAndKey {
   int colour, key;
 };
 
-/// Of those, the members of one colour, by their keys, as ranks of the world.
+/// The members of one color among them, sorted by key, as ranks of the world.
 std::vector<Rank> members_of_colour(const std::vector<ColourAndKey>& all, int colour,
                                     const SharedCommunicator& group) {
   std::vector<Rank> members;
@@ -107,7 +107,7 @@ std::vector<Rank> members_of_colour(const std::vector<ColourAndKey>& all, int co
 void split(Call& call, Communicator& parent, int colour, int key, MPI_Comm* made) {
   const std::uint64_t number = come_to(parent, {.function = call.function()});
   call.rank().call.waits = CurrentCall::Waits::collective;
-  // What all give, by the registry's allgather.
+  // Collects what all ranks contribute, with the registry's allgather.
   std::vector<ColourAndKey> all(static_cast<std::size_t>(parent.size())), others;
   all[static_cast<std::size_t>(parent.rank)] = {colour, key};
   if (parent.size() > 1) {
@@ -140,14 +140,13 @@ int comm_split(MPI_Comm on, int colour, int key, MPI_Comm* made) {
   return call([&] {
     Communicator& parent = call.communicator(on);
     if (colour < 0 && colour != MPI_UNDEFINED) {
-      throw Failure(MPI_ERR_ARG,
-                    fmt::format("colour {} is negative, and not MPI_UNDEFINED", colour));
+      throw Failure(MPI_ERR_ARG, fmt::format("color {} is negative and not MPI_UNDEFINED", colour));
     }
     split(call, parent, colour, key, made);
   });
 }
 
-// Each node has memory of its own, and that is all that is known of its hardware.
+// Each node has its own memory, and nothing else is known about its hardware.
 int comm_split_type(MPI_Comm on, int type, int key, MPI_Info info, MPI_Comm* made) {
   WORMCUBE_MPI_CALL(MPI_Comm_split_type);
   return call([&] {
@@ -172,7 +171,7 @@ int comm_split_type(MPI_Comm on, int type, int key, MPI_Info info, MPI_Comm* mad
         break;
       }
       default:
-        throw Failure(MPI_ERR_ARG, fmt::format("{} is no type to split by", type));
+        throw Failure(MPI_ERR_ARG, fmt::format("invalid split_type {}", type));
     }
     split(call, parent, is_in ? parent.rank : MPI_UNDEFINED + 0, key, made);
   });
@@ -196,7 +195,7 @@ int comm_free(MPI_Comm* on) {
   });
 }
 
-// The program has completed what it has started, so nothing but the others is waited for.
+// The program has completed what it started, so this waits only for the other ranks.
 int comm_disconnect(MPI_Comm* on) {
   WORMCUBE_MPI_CALL(MPI_Comm_disconnect);
   return call([&] {
@@ -217,7 +216,7 @@ int comm_get_parent(MPI_Comm* parent) {
   });
 }
 
-/// IDENT: the same in the same order; SIMILAR: in another.
+/// IDENT: the same members in the same order; SIMILAR: in another order.
 int compared_members(const std::vector<Rank>& a, const std::vector<Rank>& b) {
   if (a == b) return MPI_IDENT;
   return a.size() == b.size() && std::ranges::is_permutation(a, b) ? MPI_SIMILAR : MPI_UNEQUAL;
@@ -295,7 +294,7 @@ int comm_get_attr(MPI_Comm on, int key, void* value, int* flag) {
       default: {
         const auto own = call.rank().communicator_keys.find(key);
         if (!own) {
-          throw Failure(MPI_ERR_KEYVAL, fmt::format("{} is no key of an attribute", key));
+          throw Failure(MPI_ERR_KEYVAL, fmt::format("invalid keyval {}", key));
         }
         void* const* const set = call.communicator(on).attributes.find(*own);
         *flag = set != nullptr;

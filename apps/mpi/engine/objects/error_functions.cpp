@@ -11,7 +11,7 @@
 namespace wormcube::mpi {
 namespace {
 
-/// One that the rank has added; null: there is none of this number.
+/// An error class or code that the rank added; null if there is none with this number.
 AddedErrors::Code* added_code(const Call& call, int number) {
   auto& codes = call.rank().added_errors.codes;
   const auto place = codes.find(number);
@@ -19,7 +19,7 @@ AddedErrors::Code* added_code(const Call& call, int number) {
 }
 AddedErrors::Code& added_before(const Call& call, int number) {
   if (AddedErrors::Code* const found = added_code(call, number)) return *found;
-  throw Failure(MPI_ERR_ARG, fmt::format("{} is no error that the program has added", number));
+  throw Failure(MPI_ERR_ARG, fmt::format("{} is not an error that the program added", number));
 }
 
 int error_string(int code, char* string, int* length) {
@@ -27,10 +27,10 @@ int error_string(int code, char* string, int* length) {
   return call([&] {
     call.result(length, "resultlen");
     const AddedErrors::Code* const its_own = added_code(call, code);
-    const std::string text =
-        is_predefined_class(code) ? fmt::format("{}: {}", name_of_class(code), text_of_class(code))
-        : its_own != nullptr      ? its_own->text
-                                  : fmt::format("error {}, which is none of MPI's", code);
+    const std::string text = is_predefined_class(code)
+                                 ? fmt::format("{}: {}", name_of_class(code), text_of_class(code))
+                             : its_own != nullptr ? its_own->text
+                                                  : fmt::format("unknown error {}", code);
     std::memcpy(string, text.c_str(), text.size() + 1);
     *length = static_cast<int>(text.size());
   });
@@ -47,7 +47,7 @@ int error_class(int code, int* its_class) {
   });
 }
 
-/// \param its_class  0: a class of its own
+/// \param its_class  0: a new class
 int add_error(const Call& call, int its_class) {
   AddedErrors& errors = call.rank().added_errors;
   const int number = ++errors.last;
@@ -71,7 +71,7 @@ int add_error_code(int its_class, int* made) {
     const bool is_class =
         its_own != nullptr ? its_own->its_class == its_class : is_predefined_class(its_class);
     if (!is_class || its_class == MPI_SUCCESS)
-      throw Failure(MPI_ERR_ARG, fmt::format("{} is no error class", its_class));
+      throw Failure(MPI_ERR_ARG, fmt::format("invalid error class {}", its_class));
     *made = add_error(call, its_class);
   });
 }
@@ -83,17 +83,18 @@ int add_error_string(int code, const char* string) {
   });
 }
 
-/// Removes a class (which has no codes any more), or a code.
+/// Removes a code, or a class that has no codes left.
 void remove_error(const Call& call, int number, bool class_is_meant) {
   const AddedErrors::Code& found = added_before(call, number);
   if ((found.its_class == number) != class_is_meant) {
-    throw Failure(MPI_ERR_ARG,
-                  fmt::format("{} is {}", number, class_is_meant ? "a code, no class" : "a class"));
+    throw Failure(MPI_ERR_ARG, fmt::format("{} is {}", number,
+                                           class_is_meant ? "an error code, not a class"
+                                                          : "an error class, not a code"));
   }
   auto& codes = call.rank().added_errors.codes;
   for (const auto& [code, each] : codes) {
     if (code != number && each.its_class == number) {
-      throw Failure(MPI_ERR_ARG, fmt::format("class {} has code {} still", number, code));
+      throw Failure(MPI_ERR_ARG, fmt::format("class {} still has code {}", number, code));
     }
   }
   codes.erase(number);
@@ -121,7 +122,7 @@ int create_errhandler(MPI_Comm_errhandler_function* function, MPI_Errhandler* ha
   });
 }
 
-// Communicators may still have it: it lives as long as the process.
+// Communicators may still use it, so it lives as long as the process.
 int errhandler_free(MPI_Errhandler* handle) {
   WORMCUBE_MPI_CALL_AT_ANY_TIME(MPI_Errhandler_free);
   return call([&] {
@@ -152,7 +153,7 @@ int call_errhandler(MPI_Comm on, int code) {
   WORMCUBE_MPI_CALL(MPI_Comm_call_errhandler);
   static_cast<void>(call([&] {
     call.communicator(on);
-    throw Failure(code, "called by the program");
+    throw Failure(code, "reported by the program");
   }));
   return MPI_SUCCESS;
 }

@@ -1,4 +1,4 @@
-// The representation external32: big-endian elements in the sizes of the standard's table.
+// The representation external32: big-endian elements with the sizes of the standard's table.
 // SPDX-License-Identifier: Apache-2.0
 #include "wormcube/apps/mpi/engine/core/calls.hpp"
 #include "wormcube/apps/mpi/engine/objects/objects.hpp"
@@ -12,13 +12,13 @@
 namespace wormcube::mpi {
 namespace {
 
-/// How a predefined element is represented.
+/// The representation of a predefined element.
 struct External {
   enum class Kind : std::uint8_t {
     as_it_is,
     is_signed,
     extended
-  };  // extended: x87's numbers, as quadruples
+  };  // extended: x87 numbers, stored as quadruple precision
   Kind kind = Kind::as_it_is;
   int parts = 1;                      // numbers in it
   std::size_t own = 0, external = 0;  // bytes of one
@@ -45,7 +45,7 @@ External external_of(MPI_Datatype handle) {
 __extension__ using Float128 = __float128;
 static_assert(sizeof(Float128) == 16);
 
-// Numbers of this computer are little-endian: the last byte is the highest.
+// This computer's numbers are little-endian: the last byte is the highest.
 void write_number(const External& how, const std::byte* own, std::byte* external) {
   if (how.kind == External::Kind::extended) {
     long double value;
@@ -74,7 +74,7 @@ void read_number(const External& how, const std::byte* external, std::byte* own)
   std::memset(own + how.external, negative ? 0xff : 0, how.own - how.external);
 }
 
-/// Calls f(how, own, external) for each number of so many elements, with where it lies in either
+/// Calls f(how, own, external) for each number in this many elements, with its position in either
 /// form.
 template <class F>
 void each_number(const Datatype& type, std::size_t count, F&& f) {
@@ -100,15 +100,15 @@ Bytes external_bytes(const Datatype& type, std::size_t count) {
 
 void require_external32(const char* representation) {
   if (std::string_view(representation) == "external32") return;
-  throw Failure(
-      MPI_ERR_UNSUPPORTED_DATAREP,
-      fmt::format("the representation \"{}\" is none; \"external32\" is", representation));
+  throw Failure(MPI_ERR_UNSUPPORTED_DATAREP,
+                fmt::format("unknown representation \"{}\" (the only one is \"external32\")",
+                            representation));
 }
 
 template <class Size>
 void require_room(Size position, Bytes bytes, Size room, const char* what) {
   if (position >= 0 && position <= room && bytes <= static_cast<Bytes>(room - position)) return;
-  throw Failure(MPI_ERR_ARG, fmt::format("{} bytes at {} do not lie in {} of {} bytes", bytes,
+  throw Failure(MPI_ERR_ARG, fmt::format("{} bytes at {} do not fit in {} of {} bytes", bytes,
                                          position, what, room));
 }
 

@@ -29,28 +29,28 @@ const Neighbours& neighbours_of(Call& call, MPI_Comm on) {
 RankGraph asked_graph(const Call& call, const Communicator& parent, int nodes, const int index[],
                       const int edges[]) {
   if (call.count(nodes, "nnodes") > static_cast<std::size_t>(parent.size())) {
-    throw Failure(MPI_ERR_TOPOLOGY, fmt::format("the graph has {} nodes, {} has {} ranks", nodes,
-                                                parent.name, parent.size()));
+    throw Failure(MPI_ERR_TOPOLOGY, fmt::format("the graph has {} nodes, but {} has {} ranks",
+                                                nodes, parent.name, parent.size()));
   }
   return {{index, static_cast<std::size_t>(nodes)}, edges};
 }
 
-/// The first so much of a list that there is room for.
+/// As much of a list as fits.
 void copy_first(const Call& call, std::span<const int> from, int room, const char* name, int* to) {
   std::ranges::copy(from.first(std::min(from.size(), call.count(room, name))), to);
 }
 
 void need_rank(const Communicator& on, int rank, const char* name) {
   if (rank >= 0 && rank < on.size()) return;
-  throw Failure(MPI_ERR_RANK,
-                fmt::format("{} {} is no rank of {} ({} ranks)", name, rank, on.name, on.size()));
+  throw Failure(MPI_ERR_RANK, fmt::format("{} {} is out of range for {} ({} ranks)", name, rank,
+                                          on.name, on.size()));
 }
 int checked_weight(int weight) {
-  if (weight < 0) throw Failure(MPI_ERR_ARG, fmt::format("a weight of {}", weight));
+  if (weight < 0) throw Failure(MPI_ERR_ARG, fmt::format("weight {} is negative", weight));
   return weight;
 }
 
-/// This rank's end of a communicator of the same ranks in the same order: rank is node.
+/// This rank's end of a communicator with the same ranks in the same order: rank is node.
 Communicator& same_ranks(Call& call, Communicator& parent, MPI_Comm* made) {
   const std::uint64_t number = come_to(parent, {.function = call.function()});
   keep_together(call, parent);
@@ -154,7 +154,8 @@ int dist_graph_create_adjacent(MPI_Comm on, int in_count, const int sources[],
   });
 }
 
-// Each rank names edges between any ranks. It takes its own edges when all ranks have called.
+// Each rank may contribute edges between any ranks; it reads its own edges when all have
+// contributed.
 int dist_graph_create(MPI_Comm on, int count, const int sources[], const int degrees[],
                       const int destinations[], const int weights[], MPI_Info, int,
                       MPI_Comm* made) {
@@ -200,14 +201,14 @@ int dist_graph_neighbors(MPI_Comm on, int in_room, int sources[], int source_wei
   WORMCUBE_MPI_CALL(MPI_Dist_graph_neighbors);
   return call([&] {
     const Neighbours& all = neighbours_of(call, on);
-    const auto write = [&](const Neighbours::List& list, int room, const char* name, int* ranks,
+    const auto store = [&](const Neighbours::List& list, int room, const char* name, int* ranks,
                            int* weights) {
       copy_first(call, list.ranks, room, name, ranks);
       if (all.weighted && weights != MPI_UNWEIGHTED)
         copy_first(call, list.weights, room, name, weights);
     };
-    write(all.in, in_room, "maxindegree", sources, source_weights);
-    write(all.out, out_room, "maxoutdegree", destinations, destination_weights);
+    store(all.in, in_room, "maxindegree", sources, source_weights);
+    store(all.out, out_room, "maxoutdegree", destinations, destination_weights);
   });
 }
 

@@ -31,11 +31,11 @@ CartGrid asked_grid(const Call& call, int dimensions, const int sides[], const i
 
 void need_places(const CartGrid& grid, const Communicator& parent) {
   if (grid.size() <= parent.size()) return;
-  throw Failure(MPI_ERR_TOPOLOGY, fmt::format("the grid has {} places, {} has {} ranks",
+  throw Failure(MPI_ERR_TOPOLOGY, fmt::format("the grid has {} places, but {} has only {} ranks",
                                               grid.size(), parent.name, parent.size()));
 }
 
-/// The parent's rank at each place of the grid; looked for once, by whichever rank comes first.
+/// The parent's rank at each place of the grid; the first rank that needs it computes it.
 std::vector<Rank> ranks_at(const CartGrid& grid, const Communicator& parent,
                            const Topology& network, bool reorder) {
   std::vector<Rank> as_they_are(static_cast<std::size_t>(grid.size()));
@@ -89,7 +89,7 @@ int cart_map(MPI_Comm on, int dimensions, const int sides[], const int periods[]
   });
 }
 
-// Each rank knows who is in its part: no message is needed.
+// Each rank knows the members of its part: this needs no messages.
 int cart_sub(MPI_Comm on, const int remain[], MPI_Comm* made) {
   WORMCUBE_MPI_CALL(MPI_Cart_sub);
   return call([&] {
@@ -139,8 +139,8 @@ int cartdim_get(MPI_Comm on, int* dimensions) {
 
 void need_dimensions(const CartGrid& grid, int room) {
   if (room >= grid.dimensions()) return;
-  throw Failure(MPI_ERR_ARG,
-                fmt::format("maxdims is {}, the grid has {} dimensions", room, grid.dimensions()));
+  throw Failure(MPI_ERR_ARG, fmt::format("maxdims is {}, but the grid has {} dimensions", room,
+                                         grid.dimensions()));
 }
 
 int cart_get(MPI_Comm on, int room, int sides[], int periods[], int coordinates[]) {
@@ -171,7 +171,7 @@ int cart_coords(MPI_Comm on, int rank, int room, int coordinates[]) {
   return call([&] {
     const CartGrid& grid = grid_of(call, on);
     if (rank < 0 || rank >= grid.size()) {
-      throw Failure(MPI_ERR_RANK, fmt::format("{} is no rank of {} ({} ranks)", rank,
+      throw Failure(MPI_ERR_RANK, fmt::format("rank {} is out of range for {} ({} ranks)", rank,
                                               call.communicator(on).name, grid.size()));
     }
     need_dimensions(grid, room);
@@ -186,8 +186,9 @@ int cart_shift(MPI_Comm on, int dimension, int distance, int* source, int* desti
     call.result(destination, "rank_dest");
     const CartGrid& grid = grid_of(call, on);
     if (dimension < 0 || dimension >= grid.dimensions()) {
-      throw Failure(MPI_ERR_ARG, fmt::format("direction {} is none of the grid's {} dimensions",
-                                             dimension, grid.dimensions()));
+      throw Failure(MPI_ERR_ARG,
+                    fmt::format("direction {} is out of range: the grid has {} dimensions",
+                                dimension, grid.dimensions()));
     }
     const auto [from, to] = grid.shifted(call.communicator(on).rank, dimension, distance);
     *source = from;

@@ -1,4 +1,4 @@
-// MPI's functions on groups, and communicators made of them.
+// MPI's functions on groups, and communicators made from groups.
 // SPDX-License-Identifier: Apache-2.0
 #include "wormcube/apps/mpi/engine/base/groups.hpp"
 #include "wormcube/apps/mpi/engine/base/handles.hpp"
@@ -16,7 +16,7 @@
 namespace wormcube::mpi {
 namespace {
 
-/// What an MPI_Group points to. Its memory stays, so that a freed one is recognised.
+/// The object behind an MPI_Group. Its memory stays, so a freed group is recognised.
 struct GroupObject {
   static constexpr std::uint32_t alive = 0x47525031, dead = 0x47525030;
   std::uint32_t magic = alive;
@@ -28,15 +28,15 @@ const Members& members_of(MPI_Group handle) {
   static const Members none;
   if (handle == MPI_GROUP_EMPTY) return none;
   if (is_predefined(handle)) {
-    throw Failure(MPI_ERR_GROUP,
-                  handle == MPI_GROUP_NULL
-                      ? std::string("the group is MPI_GROUP_NULL")
-                      : fmt::format("{:#x} is no group", reinterpret_cast<std::uintptr_t>(handle)));
+    throw Failure(MPI_ERR_GROUP, handle == MPI_GROUP_NULL
+                                     ? std::string("the group is MPI_GROUP_NULL")
+                                     : fmt::format("invalid group handle {:#x}",
+                                                   reinterpret_cast<std::uintptr_t>(handle)));
   }
   const auto* const object = reinterpret_cast<const GroupObject*>(handle);
   if (object->magic == GroupObject::alive) return object->members;
   throw Failure(MPI_ERR_GROUP, object->magic == GroupObject::dead ? "the group has been freed"
-                                                                  : "the group's handle is none");
+                                                                  : "invalid group handle");
 }
 
 }  // namespace
@@ -182,18 +182,18 @@ int group_free(MPI_Group* group) {
   });
 }
 
-/// The group's members are ranks of the communicator's.
+/// The group's members as ranks of the communicator.
 void need_subset(const Members& members, const Communicator& parent) {
   for (const Rank member : members) {
     if (parent.shared->rank_of(member) < 0) {
       throw Failure(MPI_ERR_GROUP,
-                    fmt::format("rank {} of MPI_COMM_WORLD is in the group and not in {}", member,
+                    fmt::format("rank {} of MPI_COMM_WORLD is in the group but not in {}", member,
                                 parent.name));
     }
   }
 }
 
-/// What the other group's ranks name, of an intercommunicator.
+/// The world's ranks in an intercommunicator's other group.
 Members members_of_others(Call& call, const Communicator& parent, const Members& members) {
   constexpr Rank nobody = -1;
   Members own(members), others(static_cast<std::size_t>(parent.remote->size()));
@@ -204,8 +204,8 @@ Members members_of_others(Call& call, const Communicator& parent, const Members&
   return others;
 }
 
-// All ranks of the communicator call; those of different groups, which have no member in common,
-// are told apart by their first.
+// All ranks of the communicator call this. Different groups have no member in common, so their
+// first member distinguishes them.
 int comm_create(MPI_Comm on, MPI_Group group, MPI_Comm* made) {
   WORMCUBE_MPI_CALL(MPI_Comm_create);
   return call([&] {
@@ -230,8 +230,8 @@ int comm_create(MPI_Comm on, MPI_Group group, MPI_Comm* made) {
   });
 }
 
-// The group's ranks alone call. They wait for each other, so that the next call of this group with
-// this tag finds no member that is still in this one.
+// Only the group's ranks call this. They wait for each other, so that the next call of this group
+// with this tag finds no member still in this one.
 int comm_create_group(MPI_Comm on, MPI_Group group, int tag, MPI_Comm* made) {
   WORMCUBE_MPI_CALL(MPI_Comm_create_group);
   return call([&] {

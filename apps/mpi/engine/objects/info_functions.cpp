@@ -14,7 +14,7 @@
 namespace wormcube::mpi {
 namespace {
 
-/// What an MPI_Info points to. Its memory stays, so that a freed one is recognised.
+/// The object behind an MPI_Info. Its memory stays, so a freed info is recognised.
 struct InfoObject {
   static constexpr std::uint32_t alive = 0x494e4631, dead = 0x494e4630;
   std::uint32_t magic = alive;
@@ -30,21 +30,21 @@ MPI_Info new_info(InfoKeys keys) {
 namespace {
 
 InfoKeys& keys_in(MPI_Info handle) {
-  static InfoKeys of_start;  // INFO_ENV: there is nothing that a start says
+  static InfoKeys of_start;  // INFO_ENV: the start of a program supplies no values
   if (handle == MPI_INFO_ENV) return of_start;
   if (is_predefined(handle)) {
-    throw Failure(MPI_ERR_INFO,
-                  handle == MPI_INFO_NULL
-                      ? std::string("the info is MPI_INFO_NULL")
-                      : fmt::format("{:#x} is no info", reinterpret_cast<std::uintptr_t>(handle)));
+    throw Failure(MPI_ERR_INFO, handle == MPI_INFO_NULL
+                                    ? std::string("the info is MPI_INFO_NULL")
+                                    : fmt::format("invalid info handle {:#x}",
+                                                  reinterpret_cast<std::uintptr_t>(handle)));
   }
   auto* const object = reinterpret_cast<InfoObject*>(handle);
   if (object->magic == InfoObject::alive) return object->keys;
   throw Failure(MPI_ERR_INFO, object->magic == InfoObject::dead ? "the info has been freed"
-                                                                : "the info's handle is none");
+                                                                : "invalid info handle");
 }
 InfoKeys& own_keys_in(MPI_Info handle) {
-  if (handle == MPI_INFO_ENV) throw Failure(MPI_ERR_INFO, "MPI_INFO_ENV can only be read");
+  if (handle == MPI_INFO_ENV) throw Failure(MPI_ERR_INFO, "MPI_INFO_ENV is read-only");
   return keys_in(handle);
 }
 
@@ -106,7 +106,7 @@ int info_get_nthkey(MPI_Info info, int n, char* key) {
   });
 }
 
-/// As much of a text as there is room for, and a zero.
+/// As much of a text as fits, and a terminating zero.
 void copy_cut(const std::string& text, std::size_t characters, char* to) {
   const std::size_t copied = std::min(text.size(), characters);
   std::memcpy(to, text.data(), copied);
@@ -132,7 +132,7 @@ int info_get_valuelen(MPI_Info info, const char* key, int* length, int* flag) {
     if (found != nullptr) *length = static_cast<int>(found->size());
   });
 }
-// The room counts the terminating zero, and so does the length that is returned.
+// The length includes the terminating zero, and so does the reported one.
 int info_get_string(MPI_Info info, const char* key, int* room, char* value, int* flag) {
   WORMCUBE_MPI_CALL_AT_ANY_TIME(MPI_Info_get_string);
   return call([&] {

@@ -1,4 +1,4 @@
-// Intercommunicators: two groups that talk to each other.
+// Intercommunicators: two groups that communicate.
 // SPDX-License-Identifier: Apache-2.0
 #include "wormcube/apps/mpi/engine/collectives/between_groups.hpp"
 #include "wormcube/apps/mpi/engine/core/calls.hpp"
@@ -13,8 +13,8 @@
 namespace wormcube::mpi {
 namespace {
 
-/// What leaders send each other, and then their groups: a number for the pair, and who is in the
-/// group.
+/// What leaders send each other and then their groups: a number for the pair, and the group's
+/// members.
 struct Introduction {
   int number = 0;
   std::vector<Rank> members;
@@ -26,7 +26,7 @@ std::vector<int> as_words(const Introduction& of) {
   return words;
 }
 
-/// Leaders swap them by messages of this tag.
+/// The tag of the messages by which leaders exchange them.
 Introduction introduced(Call& call, Communicator& peer, int remote_leader, int tag,
                         const Introduction& own) {
   RankState& rank = call.rank();
@@ -43,12 +43,12 @@ Introduction introduced(Call& call, Communicator& peer, int remote_leader, int t
                            std::as_writable_bytes(std::span(in))),
       rank.requests->start(wormcube::send(to, std::as_bytes(std::span(out)), tag), peer.context())};
   rank.requests->wait_all(both);
-  // Both take one number.
+  // Both use the same number.
   const bool is_lower = rank.rank < to;
   return {is_lower ? own.number : in[0], {in.begin() + 2, in.begin() + 2 + in[1]}};
 }
 
-/// From its leader to all of a group.
+/// Broadcasts from its leader to all ranks of a group.
 Introduction from_leader(const Communicator& local, int leader, const Introduction& what) {
   std::vector<int> words(static_cast<std::size_t>(local.shared->ranks_of_world()) + 2);
   if (local.rank == leader) std::ranges::copy(as_words(what), words.begin());
@@ -71,7 +71,7 @@ int intercomm_create(MPI_Comm local_handle, int local_leader, MPI_Comm peer_hand
     call.result(made, "newintercomm");
     Communicator& local = call.intracommunicator(local_handle);
     if (local_leader < 0 || local_leader >= local.size()) {
-      throw Failure(MPI_ERR_RANK, fmt::format("local_leader {} is no rank of {} ({} ranks)",
+      throw Failure(MPI_ERR_RANK, fmt::format("local_leader {} is out of range for {} ({} ranks)",
                                               local_leader, local.name, local.size()));
     }
     *made = MPI_COMM_NULL;
@@ -80,8 +80,9 @@ int intercomm_create(MPI_Comm local_handle, int local_leader, MPI_Comm peer_hand
     if (local.rank == local_leader) {
       Communicator& peer = call.communicator(peer_handle);
       if (remote_leader < 0 || remote_leader >= peer.peers().size()) {
-        throw Failure(MPI_ERR_RANK, fmt::format("remote_leader {} is no rank of {} ({} ranks)",
-                                                remote_leader, peer.name, peer.peers().size()));
+        throw Failure(MPI_ERR_RANK,
+                      fmt::format("remote_leader {} is out of range for {} ({} ranks)",
+                                  remote_leader, peer.name, peer.peers().size()));
       }
       call.send_tag(tag);
       other = introduced(call, peer, remote_leader, tag,
@@ -94,7 +95,7 @@ int intercomm_create(MPI_Comm local_handle, int local_leader, MPI_Comm peer_hand
       if (local.shared->rank_of(rank) < 0) continue;
       throw Failure(MPI_ERR_COMM, fmt::format("rank {} of MPI_COMM_WORLD is in both groups", rank));
     }
-    // Numbers of pairs are their own: no communicator has this one.
+    // Pairs have their own numbers: no communicator has this one.
     constexpr auto none = ~std::uint32_t{0};
     make_pair_end(call, {none, static_cast<std::uint64_t>(other.number), 0},
                   local.shared->members(), other.members, fmt::format("{} and others", local.name),
@@ -105,7 +106,7 @@ int intercomm_create(MPI_Comm local_handle, int local_leader, MPI_Comm peer_hand
 Communicator& intercommunicator(Call& call, MPI_Comm handle) {
   Communicator& found = call.communicator(handle);
   if (found.remote) return found;
-  throw Failure(MPI_ERR_COMM, found.name + " is no intercommunicator");
+  throw Failure(MPI_ERR_COMM, found.name + " is not an intercommunicator");
 }
 
 int intercomm_merge(MPI_Comm handle, int high, MPI_Comm* made) {

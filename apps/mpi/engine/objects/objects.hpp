@@ -13,8 +13,8 @@
 
 namespace wormcube::mpi {
 
-/// A new communicator's end of this rank, with the error handler of the one that it came from.
-/// \param remote  of an intercommunicator: the other group
+/// This rank's end of a new communicator, with the error handler of its parent.
+/// \param remote  for an intercommunicator: the other group
 Communicator& make_end(Call& call, std::shared_ptr<SharedCommunicator> shared,
                        const Communicator& parent, MPI_Comm* handle,
                        std::shared_ptr<SharedCommunicator> remote = nullptr);
@@ -22,20 +22,20 @@ Communicator& make_end(Call& call, std::shared_ptr<SharedCommunicator> shared,
 Communicator& make_pair_end(Call& call, const std::tuple<std::uint32_t, std::uint64_t, int>& key,
                             const std::vector<Rank>& local, const std::vector<Rank>& remote,
                             const std::string& name, const Communicator& parent, MPI_Comm* handle);
-/// \param of_session  that it comes from, null: none
+/// \param of_session  the session that it comes from; null: none
 MPI_Group new_group(std::vector<Rank> members, std::shared_ptr<SessionState> of_session = nullptr);
 std::shared_ptr<SessionState> session_of_group(MPI_Group group);
-/// As ranks of the world. Throws Failure(MPI_ERR_GROUP).
+/// The group's members as ranks of the world. Throws Failure(MPI_ERR_GROUP).
 const std::vector<Rank>& members_of_group(MPI_Group group);
 MPI_Info new_info(InfoKeys keys);
-/// This rank's end is one no more. What is under way on it keeps what all ranks share.
+/// Ends this rank's end. Operations in progress on it keep what all ranks share.
 void end_communicator(Call& call, Communicator& communicator);
-/// In calls that make communicators and do not wait for others: now and then they do, or a rank
-/// that is ahead would use up all numbers.
+/// For calls that make communicators without waiting for other ranks: they wait now and then, or a
+/// rank that runs ahead would use up all numbers.
 void keep_together(Call& call, Communicator& parent);
-/// Those of INFO_NULL are none. Throws Failure(MPI_ERR_INFO).
+/// The keys of an info; none for INFO_NULL. Throws Failure(MPI_ERR_INFO).
 InfoKeys keys_of(MPI_Info handle);
-/// Those of them that a communicator keeps: the standard's own. Others are ignored.
+/// The keys that a communicator keeps: the standard ones. Others are ignored.
 std::shared_ptr<const InfoKeys> hints_of(MPI_Info handle);
 void set_key(MPI_Info handle, const std::string& key, const std::string& value);
 

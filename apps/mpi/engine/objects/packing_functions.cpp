@@ -1,4 +1,4 @@
-// MPI's functions that pack elements and count what was received.
+// MPI's functions that pack elements and count received elements.
 // SPDX-License-Identifier: Apache-2.0
 #include "wormcube/apps/mpi/engine/base/status.hpp"
 #include "wormcube/apps/mpi/engine/objects/type_functions.hpp"
@@ -22,8 +22,9 @@ int pack_size(Count count, MPI_Datatype type, MPI_Comm on, Count* size) {
 
 void need_room(std::int64_t from, Bytes bytes, std::int64_t room, const char* what) {
   if (from >= 0 && from <= room && bytes <= static_cast<Bytes>(room - from)) return;
-  throw Failure(MPI_ERR_TRUNCATE,
-                fmt::format("{} bytes from position {} on, and {} of {}", bytes, from, what, room));
+  throw Failure(
+      MPI_ERR_TRUNCATE,
+      fmt::format("{} bytes at position {} do not fit in {} of {} bytes", bytes, from, what, room));
 }
 
 template <class Count>
@@ -60,7 +61,7 @@ int unpack_call(const void* packed, Count room, Count* position, void* elements,
   });
 }
 
-// ---- Counts of what was received ----
+// ---- Counts of received elements ----
 
 template <class Count>
 int get_count(const MPI_Status* status, MPI_Datatype type, Count* count) {

@@ -1,4 +1,4 @@
-// The functions of MPI that need no rank.
+// MPI functions that need no rank.
 // SPDX-License-Identifier: Apache-2.0
 #include "wormcube/apps/mpi/engine/objects/plain_functions.hpp"
 
@@ -32,7 +32,7 @@ int abi_get_version(int* major, int* minor) {
   return MPI_SUCCESS;
 }
 
-/// No Fortran compiler is known whose LOGICALs could be named.
+/// There is no Fortran compiler here that could define its LOGICALs.
 int abi_get_fortran_booleans(int, void*, void*, int* is_set) {
   *is_set = 0;
   return MPI_SUCCESS;
@@ -48,7 +48,7 @@ int get_address(const void* location, MPI_Aint* address) {
   return MPI_SUCCESS;
 }
 
-/// Addresses differ by more than a signed number may overflow by.
+/// Differences of addresses may overflow a signed number.
 MPI_Aint sum_of_addresses(MPI_Aint base, MPI_Aint displacement) {
   return static_cast<MPI_Aint>(static_cast<std::uintptr_t>(base) +
                                static_cast<std::uintptr_t>(displacement));

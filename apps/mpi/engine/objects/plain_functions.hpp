@@ -1,4 +1,4 @@
-// The functions of MPI that need no rank: addresses, versions, handles as numbers, statuses.
+// MPI functions that need no rank: addresses, versions, handles as numbers, statuses.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -8,10 +8,10 @@
 
 namespace wormcube::mpi {
 
-/// Enters them into the table.
+/// Enters these functions into the table.
 void add_plain_functions(WormcubeMpiFunctions& table);
 
-/// What MPI_Get_library_version says.
+/// The text that MPI_Get_library_version returns.
 std::string_view library_version();
 
 }  // namespace wormcube::mpi

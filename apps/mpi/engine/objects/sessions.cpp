@@ -1,4 +1,4 @@
-// Sessions: two process sets, groups of them, and communicators of groups alone.
+// Sessions: two process sets, groups of them, and communicators made from groups alone.
 // SPDX-License-Identifier: Apache-2.0
 #include "wormcube/apps/mpi/engine/base/errors.hpp"
 #include "wormcube/apps/mpi/engine/base/groups.hpp"
@@ -21,7 +21,7 @@
 namespace wormcube::mpi {
 namespace {
 
-/// What an MPI_Session points to. Its memory stays, so that one that has ended is recognised.
+/// The object behind an MPI_Session. Its memory stays, so a finalized session is recognised.
 struct SessionObject {
   static constexpr std::uint32_t alive = 0x53455331, dead = 0x53455330;
   std::uint32_t magic = alive;
@@ -34,14 +34,14 @@ SessionObject& session_of(Call& call, MPI_Session handle) {
   if (is_predefined(handle)) {
     throw Failure(MPI_ERR_SESSION, handle == MPI_SESSION_NULL
                                        ? std::string("the session is MPI_SESSION_NULL")
-                                       : fmt::format("{:#x} is no session",
+                                       : fmt::format("invalid session handle {:#x}",
                                                      reinterpret_cast<std::uintptr_t>(handle)));
   }
   auto* const object = reinterpret_cast<SessionObject*>(handle);
   if (object->magic != SessionObject::alive) {
     throw Failure(MPI_ERR_SESSION, object->magic == SessionObject::dead
                                        ? "the session has been finalized"
-                                       : "the session's handle is none");
+                                       : "invalid session handle");
   }
   call.errors_go_to(object->errors, handle);
   return *object;
@@ -57,7 +57,7 @@ Members members_of_set(const Call& call, const char* name) {
   };
   if (is_name(set_names[1])) return {call.rank().rank};
   if (!is_name(set_names[0])) {
-    throw Failure(MPI_ERR_ARG, fmt::format("{} is no process set: there are {} and {}", name,
+    throw Failure(MPI_ERR_ARG, fmt::format("unknown process set {} (available: {} and {})", name,
                                            set_names[0], set_names[1]));
   }
   Members all(static_cast<std::size_t>(call.rank().job.ranks()));
@@ -109,7 +109,8 @@ int session_get_nth_pset(MPI_Session session, MPI_Info, int n, int* room, char* 
     call.result(room, "pset_len");
     session_of(call, session);
     if (n < 0 || static_cast<std::size_t>(n) >= set_names.size()) {
-      throw Failure(MPI_ERR_ARG, fmt::format("process set {} of {}", n, set_names.size()));
+      throw Failure(MPI_ERR_ARG, fmt::format("process set {} is out of range: there are {}", n,
+                                             set_names.size()));
     }
     const std::string_view found = set_names[static_cast<std::size_t>(n)];
     if (const std::size_t characters = call.count(*room, "pset_len"); characters > 0) {
@@ -153,7 +154,7 @@ int session_get_errhandler(MPI_Session session, MPI_Errhandler* errors) {
     *errors = session_of(call, session).errors;
   });
 }
-// The function's first argument points to the session, as a communicator's points to that.
+// The function's first argument points to the session, as it does to a communicator elsewhere.
 int session_create_errhandler(MPI_Session_errhandler_function* function, MPI_Errhandler* handle) {
   WORMCUBE_MPI_CALL_AT_ANY_TIME(MPI_Session_create_errhandler);
   return call([&] {
@@ -167,7 +168,7 @@ int session_call_errhandler(MPI_Session session, int code) {
   WORMCUBE_MPI_CALL(MPI_Session_call_errhandler);
   static_cast<void>(call([&] {
     session_of(call, session);
-    throw Failure(code, "called by the program");
+    throw Failure(code, "reported by the program");
   }));
   return MPI_SUCCESS;
 }
@@ -209,14 +210,14 @@ int group_from_session_pset(MPI_Session session, const char* name, MPI_Group* gr
   });
 }
 
-// ---- Communicators of groups, without one that they come from ----
+// ---- Communicators made from groups, without a parent ----
 
 void require_member(const Call& call, const Members& members) {
   if (std::ranges::find(members, call.rank().rank) != members.end()) return;
-  throw Failure(MPI_ERR_GROUP, "the rank that calls is not in the group");
+  throw Failure(MPI_ERR_GROUP, "the calling rank is not in the group");
 }
 
-// They wait for each other, so that the next call with this tag finds no member that is still in
+// The members wait for each other, so that the next call with this tag finds no member still in
 // this one.
 Communicator& end_of_group(Call& call, const Members& members, const std::string& tag,
                            MPI_Comm* made) {
@@ -262,7 +263,7 @@ int intercomm_create_from_groups(MPI_Group local_group, int, MPI_Group remote_gr
       throw Failure(MPI_ERR_GROUP, fmt::format("rank {} of the world is in both groups", rank));
     }
     const int number = call.rank().job.number_of_tag(tag);
-    // Who names another remote group makes another pair, and has to wait for it.
+    // A rank that names another remote group makes another pair and waits for it.
     constexpr auto none = ~std::uint32_t{0};
     const auto both = static_cast<std::uint64_t>(std::min(local.front(), remote.front())) << 32U |
                       static_cast<std::uint32_t>(std::max(local.front(), remote.front()));

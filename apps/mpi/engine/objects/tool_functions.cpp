@@ -1,4 +1,4 @@
-// MPI's tool interface, of an MPI without variables, events and categories.
+// MPI's tool interface, for an MPI without variables, events or categories.
 // SPDX-License-Identifier: Apache-2.0
 #include "wormcube/apps/mpi/engine/core/calls.hpp"
 #include "wormcube/apps/mpi/engine/objects/objects.hpp"
@@ -9,7 +9,7 @@
 namespace wormcube::mpi {
 namespace {
 
-/// Of all ranks together: there is nothing that one could spoil for another.
+/// Shared by all ranks: no rank can disturb another one here.
 std::atomic<int> users{0};
 
 int init_tools(int required, int* provided) {
@@ -23,7 +23,7 @@ int finalize_tools() {
   return MPI_T_ERR_NOT_INITIALIZED;
 }
 
-/// What every call returns that names something: it is not there.
+/// The result of every call that names a variable, event or category: there is none.
 template <int code, class... Arguments>
 int no_such(Arguments... /*arguments*/) {
   return users > 0 ? code : MPI_T_ERR_NOT_INITIALIZED + 0;
@@ -54,7 +54,7 @@ int free_session(MPI_T_pvar_session* session) {
   *session = MPI_T_PVAR_SESSION_NULL;
   return MPI_SUCCESS;
 }
-/// All variables of a session are none.
+/// A session has no variables.
 int for_all_handles(MPI_T_pvar_session /*session*/, MPI_T_pvar_handle handle) {
   return handle == MPI_T_PVAR_ALL_HANDLES ? no_such<MPI_SUCCESS>()
                                           : no_such<MPI_T_ERR_INVALID_HANDLE>();

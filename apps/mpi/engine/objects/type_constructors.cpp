@@ -13,7 +13,7 @@ std::vector<std::int64_t> numbers(const T* first, std::int64_t count) {
   return {first, first + count};
 }
 
-/// The handle of what a constructor with counts of this type has made.
+/// The handle of the type that a constructor with counts of this type made.
 template <class Count>
 MPI_Datatype made_by(const DatatypePointer& type) {
   return new_type(sizeof(Count) == sizeof(int) ? type : Datatype::of_large_counts(type));
@@ -144,7 +144,7 @@ int type_darray(int size, int rank, int dimensions, const Count sizes[], const i
   });
 }
 
-/// The handle is none any more. What is under way has its own view of the type.
+/// Ends the handle. Operations in progress have their own view of the type.
 void end_type(MPI_Datatype type, TypeObject& object) {
   forget_number_of(type);
   object.magic = TypeObject::dead;
@@ -188,7 +188,7 @@ int type_free(MPI_Datatype* type) {
     call.result(type, "datatype");
     TypeObject& object = made_type(*type);
     if (object.type->handle() != nullptr)
-      throw Failure(MPI_ERR_TYPE, "a type of Fortran's kinds cannot be freed");
+      throw Failure(MPI_ERR_TYPE, "a type made by MPI_Type_create_f90 cannot be freed");
     if (const int error = object.attributes.remove_all(*type)) {
       throw Failure(error, "the delete function of an attribute returned an error");
     }

@@ -1,4 +1,4 @@
-// MPI's functions that say what a datatype is: size, name, contents, attributes.
+// MPI's functions that describe a datatype: size, name, contents, attributes.
 // SPDX-License-Identifier: Apache-2.0
 #include "wormcube/apps/mpi/engine/objects/type_functions.hpp"
 
@@ -92,7 +92,7 @@ int type_get_name(MPI_Datatype type, char* name, int* length) {
   WORMCUBE_MPI_CALL(MPI_Type_get_name);
   return call([&] {
     call.result(length, "resultlen");
-    std::string text = "MPI_DATATYPE_NULL";  // that is one without being a type
+    std::string text = "MPI_DATATYPE_NULL";  // which has a name but is not a type
     const auto& given = call.rank().type_names;
     if (!is_predefined(type)) {
       text = made_type(type).name;
@@ -133,7 +133,7 @@ int type_match_size(int kind, int size, MPI_Datatype* type) {
                                  SizedType{MPI_TYPECLASS_COMPLEX, 16, MPI_COMPLEX16},
                                  SizedType{MPI_TYPECLASS_COMPLEX, 32, MPI_COMPLEX32}};
     if (std::ranges::find(rows, kind, &SizedType::kind) == rows.end()) {
-      throw Failure(MPI_ERR_ARG, fmt::format("{} is no class of types", kind));
+      throw Failure(MPI_ERR_ARG, fmt::format("invalid type class {}", kind));
     }
     const auto found = std::ranges::find_if(
         rows, [&](const SizedType& row) { return row.kind == kind && row.size == size; });
@@ -156,18 +156,19 @@ MPI_Datatype type_of_kind(const Call& call, int combiner, std::vector<std::int64
   return made;
 }
 
-/// The smallest kind that has so many digits and exponents (MPI_UNDEFINED: any): IEEE's of 4, 8 and
-/// 16 bytes.
+/// The smallest kind with at least this precision and range (MPI_UNDEFINED: any): IEEE numbers of
+/// 4, 8 and 16 bytes.
 std::size_t kind_of(int digits, int range) {
   if (digits == MPI_UNDEFINED && range == MPI_UNDEFINED)
-    throw Failure(MPI_ERR_ARG, "p and r are both MPI_UNDEFINED");
+    throw Failure(MPI_ERR_ARG, "p and r must not both be MPI_UNDEFINED");
   constexpr std::array<std::pair<int, int>, 3> kinds{{{6, 37}, {15, 307}, {33, 4931}}};
   for (std::size_t i = 0; i < kinds.size(); ++i) {
     if ((digits == MPI_UNDEFINED || digits <= kinds[i].first) &&
         (range == MPI_UNDEFINED || range <= kinds[i].second))
       return i;
   }
-  throw Failure(MPI_ERR_ARG, fmt::format("no real type has {} digits and range {}", digits, range));
+  throw Failure(MPI_ERR_ARG,
+                fmt::format("no real type has precision {} and range {}", digits, range));
 }
 
 int type_create_f90_real(int digits, int range, MPI_Datatype* type) {
@@ -214,7 +215,7 @@ int type_get_value_index(MPI_Datatype value, MPI_Datatype index, MPI_Datatype* p
   });
 }
 
-/// What envelopes of the form with ints return: all counts are integers there.
+/// The envelope in the form with ints: all counts are integers in it.
 int type_get_envelope(MPI_Datatype type, int* integers, int* addresses, int* types, int* combiner) {
   WORMCUBE_MPI_CALL(MPI_Type_get_envelope);
   return call([&] {
@@ -231,14 +232,14 @@ int type_get_envelope(MPI_Datatype type, int* integers, int* addresses, int* typ
   });
 }
 
-/// What a constructor was given: integers of the C type int, addresses, counts of X_c.
+/// The arguments of a constructor: integers of type int, addresses, counts of X_c.
 struct GivenContents {
   std::vector<std::int64_t> integers, addresses, counts;
 };
 GivenContents given_of(const TypeContents& contents) {
   GivenContents given{contents.integers, contents.addresses, {}};
   if (!contents.large) return given;
-  // Of arrays the number of dimensions, the order and what describes the grid are no counts.
+  // For arrays, the number of dimensions, the order and the description of the grid are not counts.
   const std::size_t kept = contents.combiner == MPI_COMBINER_SUBARRAY ? 1
                            : contents.combiner == MPI_COMBINER_DARRAY ? 3
                                                                       : 0;
@@ -278,13 +279,14 @@ int type_get_envelope_c(MPI_Datatype type, MPI_Count* integers, MPI_Count* addre
 
 void need_room_for(std::size_t all, std::int64_t room, const char* what) {
   if (static_cast<std::int64_t>(all) <= room) return;
-  throw Failure(MPI_ERR_ARG, fmt::format("room for {} {}, and there are {}", room, what, all));
+  throw Failure(MPI_ERR_ARG,
+                fmt::format("the array has room for {} {}, but there are {}", room, what, all));
 }
 
-/// Throws Failure for one that is predefined.
+/// Throws Failure for a predefined type.
 const TypeContents& contents_of(const Datatype& type) {
   if (type.contents().combiner == MPI_COMBINER_NAMED) {
-    throw Failure(MPI_ERR_TYPE, fmt::format("{} is predefined, it has no contents", type.name()));
+    throw Failure(MPI_ERR_TYPE, fmt::format("{} is predefined and has no contents", type.name()));
   }
   return type.contents();
 }
@@ -292,8 +294,9 @@ const TypeContents& contents_of(const Datatype& type) {
 void tell_integers(const std::vector<std::int64_t>& all, int* integers) {
   for (const std::int64_t number : all) {
     if (number != static_cast<int>(number)) {
-      throw Failure(MPI_ERR_TYPE,
-                    fmt::format("{} of its contents is too large for an int", number));
+      throw Failure(
+          MPI_ERR_TYPE,
+          fmt::format("the type's contents include {}, which does not fit in an int", number));
     }
     *integers++ = static_cast<int>(number);
   }
@@ -344,8 +347,7 @@ using TypeKeys = AttributeKeys<MPI_Datatype>;
 
 std::shared_ptr<const TypeKeys::Key> type_key(const Call& call, int number) {
   auto key = call.rank().type_keys.find(number);
-  if (!key)
-    throw Failure(MPI_ERR_KEYVAL, fmt::format("{} is no key of datatypes' attributes", number));
+  if (!key) throw Failure(MPI_ERR_KEYVAL, fmt::format("invalid datatype keyval {}", number));
   return key;
 }
 int type_create_keyval(MPI_Type_copy_attr_function* copy, MPI_Type_delete_attr_function* remove,

@@ -1,4 +1,4 @@
-// What MPI's functions on datatypes have in common.
+// What MPI's functions on datatypes share.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -10,14 +10,14 @@
 
 namespace wormcube::mpi {
 
-/// A number as the caller takes it; UNDEFINED if that is too small for it.
+/// A number in the caller's type; UNDEFINED if it does not fit.
 template <class Count>
 Count as_count(std::int64_t number) {
   return number > std::numeric_limits<Count>::max() ? static_cast<Count>(MPI_UNDEFINED)
                                                     : static_cast<Count>(number);
 }
 
-/// A type of a call that makes another, or asks.
+/// A type that a call uses to make another one, or queries.
 inline const DatatypePointer& type_of(MPI_Datatype handle) {
   return *type_view(handle, false).type;
 }

@@ -1,4 +1,4 @@
-// Clocks that messages move on.
+// Clocks that messages advance.
 // SPDX-License-Identifier: Apache-2.0
 #include "wormcube/apps/mpi/engine/observers/model_clock.hpp"
 
@@ -21,7 +21,7 @@ std::int64_t processor_nanoseconds() {
 }  // namespace
 
 struct ModelClock::OfRank {
-  Ticks now = 0;  // its own thread's, as worked_until
+  Ticks now = 0;  // set by its own thread, like worked_until
   std::int64_t worked_until =
       -1;  // processor time that is counted; -1: it is in a call, or has not begun
   std::vector<Channel> path;  // kept so that steady state does not allocate
@@ -104,7 +104,7 @@ double ModelClock::look(Rank rank) {
 
 void ModelClock::pass(Rank rank, std::chrono::nanoseconds time) {
   constexpr std::chrono::nanoseconds most =
-      std::chrono::hours(24 * 30);  // longer ones are no ticks
+      std::chrono::hours(24 * 30);  // longer times overflow the ticks
   if (kind_ == Kind::model) of(rank).now += std::min(time, most).count() * per_nanosecond;
 }
 

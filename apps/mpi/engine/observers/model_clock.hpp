@@ -1,4 +1,4 @@
-// A modelled clock for each rank, which messages advance, in place of this computer's.
+// A modelled clock for each rank, advanced by messages, in place of this computer's clock.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -17,18 +17,18 @@
 
 namespace wormcube::mpi {
 
-/// A message's receiver is no earlier than its sender was, and the message's own time later. No
-/// contention: replay of the run's schedule shows it.
+/// When a message arrives, its receiver's clock is at least its sender's plus the message's own
+/// time. This ignores contention; replay the run's schedule to see it.
 ///
-/// Threads  the ranks', each for itself.
+/// Threads  the ranks', each for its own clock.
 class ModelClock final : public Observer {
  public:
   enum class Kind : std::uint8_t {
     model,  ///< the machine model's time of a message alone; own work as long as it takes here,
             ///< times `own_work`
-    steps   ///< a message is 1, all else nothing: the longest chain of messages
+    steps   ///< a message counts 1, everything else 0: the longest chain of messages
   };
-  /// \param own_work  0: none
+  /// \param own_work  0: ignore own work
   ModelClock(const Topology& topology, Rank ranks, Kind kind, const MachineModel& model,
              double own_work);
   ~ModelClock() override;
@@ -37,21 +37,21 @@ class ModelClock final : public Observer {
 
   void enter(Rank rank, Function function) override;
   void leave(Rank rank) override;
-  /// The rank gives its core to others, whose work is not its own, until leave(). False: it was in
-  /// a call.
+  /// The rank yields its core to other ranks, whose work does not count, until leave(). False: it
+  /// is in a call.
   bool rest(Rank rank);
   void sent(const SentMessage& message, std::uint64_t started, bool waits) override;
   void received(const SentMessage& message, std::uint64_t started, std::uint64_t ended) override;
   /// A message that its sender waits for.
   void accessed(const Access& access) override;
 
-  /// In seconds, or messages. A look at the model's takes a microsecond, so that loops until some
-  /// time end.
+  /// In seconds, or messages. Reading the model's clock takes a microsecond, so that loops that
+  /// wait for a time end.
   double look(Rank rank);
-  /// It has slept for so long.
+  /// The rank has slept for this time.
   void pass(Rank rank, std::chrono::nanoseconds time);
   Kind kind() const { return kind_; }
-  /// The latest of all, in microseconds or messages. When all ranks have ended.
+  /// The latest of all clocks, in microseconds or messages. Call it when all ranks have ended.
   double latest() const;
 
  private:

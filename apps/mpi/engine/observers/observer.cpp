@@ -1,4 +1,4 @@
-// Requests and nodes that report to observers.
+// Requests and nodes that report events to observers.
 // SPDX-License-Identifier: Apache-2.0
 #include "wormcube/apps/mpi/engine/observers/observer.hpp"
 
@@ -124,7 +124,7 @@ std::size_t ObservedRequests::wait_some(std::span<Request> requests, std::span<s
   return count;
 }
 
-// It takes its place among the receives when it is taken.
+// A claimed message takes its place among the receives when it is claimed.
 std::optional<Request> ObservedRequests::take(const MessagePattern& pattern, Status& status) {
   const std::uint64_t started = observers_.stamp();
   const auto taken = below_.take(pattern, status);
@@ -139,7 +139,8 @@ Request ObservedRequests::wait_to_take(const MessagePattern& pattern, Status& st
   return taken;
 }
 
-// What a rank does to its own and moves nothing, attaching memory for instance, is no access.
+// An operation of a rank on its own part that moves no data, such as attaching memory, is not an
+// access.
 void ObservedRequests::act_at(Rank to, Bytes bytes, FunctionRef action) {
   if (to == rank_ && bytes == 0) return below_.act_at(to, bytes, action);
   using Clock = std::chrono::steady_clock;
@@ -161,7 +162,7 @@ Request ObservedRequests::open() {
   return request;
 }
 
-// As of a step: each send by itself does not wait for its receive.
+// As in a step: a single send does not wait for its receive.
 Request ObservedRequests::start_background(const Op& op, std::uint32_t context) {
   const std::uint64_t started = observers_.stamp();
   const SentMessage message = op.is_send()
@@ -190,7 +191,7 @@ bool ObservedRequests::end_background(Request& request) {
   return true;
 }
 
-// Each send by itself does not wait for its receive; the step does, for all of its messages.
+// A single send does not wait for its receive, but the step waits for all of its messages.
 void ObservedNode::step(std::span<const Op> ops) {
   constexpr std::uint32_t context = std::numeric_limits<std::uint32_t>::max();
   const auto message_of = [&](const Op& op) {

@@ -1,4 +1,4 @@
-// Observers of the calls and messages of ranks: a recording, a modelled clock.
+// Observers of the ranks' calls and messages: a recording, a modelled clock.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -15,7 +15,7 @@
 
 namespace wormcube::mpi {
 
-/// A message, by ranks of the world.
+/// A message between two ranks of the world.
 struct SentMessage {
   Rank from = 0, to = 0;
   std::uint32_t context = 0;
@@ -23,7 +23,8 @@ struct SentMessage {
   Bytes bytes = 0;
 };
 
-/// An action at another rank, or at its own that moves data, whose program takes no part.
+/// An action at another rank, or one at the rank itself that moves data, in which that rank's
+/// program takes no part.
 struct Access {
   SentMessage message;
   std::uint64_t started = 0, ended = 0;  ///< as of a message that waits
@@ -36,19 +37,18 @@ class Observer {
   virtual ~Observer() = default;
   virtual void enter(Rank rank, Function function) = 0;
   virtual void leave(Rank rank) = 0;
-  /// \param started  a number that is greater than all that were given before, by causes and
-  /// effects
-  /// \param waits    it is complete when it has been received, not before
+  /// \param started  a number above all numbers given to events that happened before this one
+  /// \param waits  whether the send completes only when it is received
   virtual void sent(const SentMessage& message, std::uint64_t started, bool waits) = 0;
-  /// \param ended  such a number of when it was
+  /// \param ended  the same kind of number for the end
   virtual void send_ended(const SentMessage& /*message*/, std::uint64_t /*started*/,
                           std::uint64_t /*ended*/) {}
   virtual void received(const SentMessage& message, std::uint64_t started, std::uint64_t ended) = 0;
-  /// By the rank that the message is from, when it is complete.
+  /// Called by the sending rank when the access is complete.
   virtual void accessed(const Access& access) = 0;
 };
 
-/// All of a job.
+/// All observers of a job.
 class Observers {
  public:
   void add(Observer& observer) { all_.push_back(&observer); }
@@ -84,7 +84,7 @@ class Observers {
 /// Requests that report to observers.
 class ObservedRequests final : public Requests {
  public:
-  /// \param most_unexpected  standard sends of at most so many bytes do not wait for their receive
+  /// \param most_unexpected  standard sends of up to this many bytes do not wait for their receive
   ObservedRequests(Requests& below, Observers& observers, Rank rank, Bytes most_unexpected)
       : below_(below), observers_(observers), rank_(rank), most_early_(most_unexpected) {}
 
@@ -123,13 +123,13 @@ class ObservedRequests final : public Requests {
  private:
   struct Open {
     bool is_send = false, active = false, waits = false;
-    SentMessage message;  // of a receive of the program: its context
+    SentMessage message;  // for a receive only the context
     std::uint64_t started = 0;
   };
   Open& of(Request request);
   void describe(Request request, const Op& op, std::uint32_t context, Mode mode);
   void describe(Request request, std::uint32_t context, std::uint64_t started, bool active);
-  /// \param was  what it was before it ended
+  /// \param was  its state before it ended
   void ended(Request was, const Status& status);
 
   Requests& below_;

@@ -1,4 +1,4 @@
-// What ranks call and send, kept as it happens.
+// Records what ranks call and send as it happens.
 // SPDX-License-Identifier: Apache-2.0
 #include "wormcube/apps/mpi/engine/observers/recording.hpp"
 
@@ -17,7 +17,7 @@ Recording::Recording(Rank ranks, std::size_t in_memory)
 
 Recording::~Recording() = default;
 
-// All with the mutex held.
+// Functions that need the mutex.
 void Recording::slice(Event event) {
   if (closed_) return;
   if (!event.is_arrow()) {
@@ -116,9 +116,9 @@ void Recording::received(const SentMessage& message_received, std::uint64_t star
   message(event);
 }
 
-// It is complete when its call returns, whatever kind of epoch it is in.
+// An access is complete when its call returns, in any kind of epoch.
 void Recording::accessed(const Access& access) {
-  constexpr std::int64_t shortest = 1;  // or an arrow finds no slice there
+  constexpr std::int64_t shortest = 1;  // a shorter slice would not receive its arrow
   const Rank from = access.message.from, to = access.message.to;
   Event event =
       event_of(Event::Kind::access, from, to, access.message, access.started, access.ended);
@@ -148,7 +148,7 @@ void Recording::accessed(const Access& access) {
   slice(end);
 }
 
-// Calls that have not returned last until here.
+// Calls that have not returned end here.
 void Recording::close() {
   const std::lock_guard lock(mutex_);
   for (std::size_t rank = 0; rank < seen_.size() && !closed_; ++rank) {

@@ -1,4 +1,4 @@
-// What the ranks of a job called and sent, and when, as Chrome's trace events or as a schedule.
+// What the ranks of a job called and sent, and when, as Chrome trace events or as a schedule.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -18,15 +18,16 @@
 
 namespace wormcube::mpi {
 
-/// While it records, and while it writes a trace, events beyond so many are in a temporary file;
-/// but write_trace() keeps the messages of which it has met one end only, and messages() all.
+/// While recording and while writing a trace, events beyond a limit are in a temporary file. But
+/// write_trace() keeps every message with only one known end in memory, and messages() keeps all of
+/// them.
 ///
-/// A receive takes the message that was sent first of those of its source, context and tag that no
-/// earlier receive has taken: so the k-th send and the k-th receive of one kind, in the order in
-/// which they were started, are one message.
+/// A receive matches the first sent message with its source, context and tag that no earlier
+/// receive has matched. So the k-th send and the k-th receive of one kind, in the order in which
+/// they started, are one message.
 ///
-/// Threads  the ranks', each for itself, until close(); what comes later is not kept. Then who
-/// writes.
+/// Threads  the ranks', each for itself, until close(), which discards later events. After that:
+/// the writer.
 class Recording final : public Observer {
  public:
   explicit Recording(Rank ranks, std::size_t in_memory = std::size_t{1} << 18U);
@@ -40,26 +41,27 @@ class Recording final : public Observer {
   void send_ended(const SentMessage& message, std::uint64_t started, std::uint64_t ended) override;
   void received(const SentMessage& message, std::uint64_t started, std::uint64_t ended) override;
   void accessed(const Access& access) override;
-  /// MPI_Pcontrol: off or on, from here on; a mark.
+  /// MPI_Pcontrol: switches recording off or on from here on, or adds a mark.
   void set_on(Rank rank, bool on);
   void mark(Rank rank);
 
   void close();
 
-  /// A track a rank, a slice a call; in that slice one for each message that the call received, and
-  /// an arrow to it from the call that sent it; one for each access to another rank's memory, and
-  /// an arrow to a short one on that rank's track. \param other  further members of otherData:
-  /// "\"a\":1"
+  /// A track for each rank and a slice for each call. Inside a call's slice there is one slice for
+  /// each message that it received, with an arrow from the call that sent it, and one for each
+  /// access to another rank's memory, with an arrow to a short slice on that rank's track. \param
+  /// other  further members of otherData: "\"a\":1"
   TraceCounts write_trace(const std::function<void(std::string_view)>& write,
                           std::string_view other);
 
-  /// The messages that were received, and accesses, in steps: a message is in a later step than
-  /// those that its sender, when it sent it, and its receiver, when it asked for it, had received,
-  /// or had waited for others to receive. What was sent or asked for meanwhile is in the same step.
+  /// The received messages, and accesses, in steps. A message is in a later step than every message
+  /// that its sender had received before the send, or its receiver before the receive was posted,
+  /// or whose receive either had waited for. Messages sent or posted in between are in the same
+  /// step.
   struct Messages {
     Schedule schedule;
     std::uint64_t kept = 0,
-                  left_out = 0;  ///< left out: never received, or while MPI_Pcontrol had it off
+                  left_out = 0;  ///< never received, or while recording was off
   };
   Messages messages(const Topology& topology);
 

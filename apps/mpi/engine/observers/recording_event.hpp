@@ -1,4 +1,4 @@
-// An event of a recording, as it lies in the temporary file.
+// An event of a recording, in the form stored in the temporary file.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -11,7 +11,7 @@ namespace wormcube::mpi {
 struct Recording::Event {
   enum class Kind : std::uint8_t {
     call,
-    open_call,  // that had not returned when the run was ended
+    open_call,  // that had not returned when the run ended
     mark,
     send,
     send_end,
@@ -24,7 +24,7 @@ struct Recording::Event {
   };
   bool is_arrow() const { return kind == Kind::flow_start || kind == Kind::flow_end; }
   std::int64_t begin = 0, length = 0;    // nanoseconds
-  std::uint64_t order = 0;               // of recording; of an arrow its number
+  std::uint64_t order = 0;               // the order of reports; for an arrow its number
   std::uint64_t started = 0, ended = 0;  // of messages: stamps
   Bytes bytes = 0;
   std::uint32_t context = 0;
@@ -36,7 +36,7 @@ struct Recording::Event {
   bool on = true;
 };
 
-/// In the order of the file: by time, the longer slice first, slices before arrows.
+/// The order in the file: by time, longer slices first, slices before arrows.
 struct Recording::ByTime : Event {
   friend bool operator<(const ByTime& a, const ByTime& b) {
     return std::tuple(a.begin, -a.length, a.kind, a.order, a.rank) <
@@ -44,7 +44,7 @@ struct Recording::ByTime : Event {
   }
 };
 
-/// Messages in the order in which their ends were started.
+/// Messages in the order in which their ends started.
 struct Recording::ByStart : Event {
   friend bool operator<(const ByStart& a, const ByStart& b) {
     return std::tuple(a.started, a.ended, a.kind) < std::tuple(b.started, b.ended, b.kind);

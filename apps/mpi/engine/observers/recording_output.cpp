@@ -19,8 +19,8 @@ using Event = Recording::Event;
 
 namespace {
 
-/// Joins the two ends of each message; they come in the order in which they were started, of all
-/// ranks together. Calls f(sent, received).
+/// Joins the two ends of each message; they come in the order in which they started, across all
+/// ranks. Calls f(sent, received).
 template <class F>
 class Ends {
  public:
@@ -135,27 +135,27 @@ namespace {
 
 struct Message {
   Event sent, received;
-  std::uint64_t send_ended = 0;  // 0: it has not
-  std::uint32_t round = 0;       // so far: that of its sender
-  bool is_access = false;        // nobody asked for it
+  std::uint64_t send_ended = 0;  // 0: it has not ended
+  std::uint32_t round = 0;       // so far: its sender's
+  bool is_access = false;        // there is no receive
 };
 
-/// Its two ends, as they follow each other.
+/// The two ends of a message, in order.
 struct Turn {
-  enum class What : std::uint8_t { sent, asked_for, received, send_ended };
+  enum class What : std::uint8_t { sent, posted, received, send_ended };
   std::uint64_t stamp;
   std::size_t message;
   What what;
 };
 
-// Rounds from 1 on; a rank's last one is in `last`.
+// Rounds, from 1; `last` holds the last round of each rank.
 void number(std::vector<Message>& messages, Rank ranks) {
   std::vector<Turn> turns;
   for (std::size_t i = 0; i < messages.size(); ++i) {
     const Message& m = messages[i];
     turns.push_back({m.sent.started, i, Turn::What::sent});
     if (!m.is_access) {
-      turns.push_back({m.received.started, i, Turn::What::asked_for});
+      turns.push_back({m.received.started, i, Turn::What::posted});
       turns.push_back({m.received.ended, i, Turn::What::received});
     }
     if (m.send_ended > 0) turns.push_back({m.send_ended, i, Turn::What::send_ended});
@@ -172,7 +172,7 @@ void number(std::vector<Message>& messages, Rank ranks) {
         sender[turn.message] = from + 1;
         m.round = std::max(m.round, from + 1);
         break;
-      case Turn::What::asked_for:
+      case Turn::What::posted:
         m.round = std::max(m.round, to + 1);
         break;
       case Turn::What::received:
@@ -191,7 +191,7 @@ Recording::Messages Recording::messages(const Topology& topology) {
   close();
   if (!std::exchange(sorted_, true)) messages_->sort();
   std::vector<Message> all;
-  std::map<std::uint64_t, std::uint64_t> send_ends;  // by when it was started
+  std::map<std::uint64_t, std::uint64_t> send_ends;  // by the time of their start
   std::uint64_t sends = 0;
   Ends ends([&](const Event& sent, const Event& received) { all.push_back({sent, received}); });
   merge<ByStart>({messages_.get()}, [&](const Event& event) {

@@ -1,4 +1,4 @@
-// Windows: made, described, freed.
+// Windows: how they are made, described and freed.
 // SPDX-License-Identifier: Apache-2.0
 #include "wormcube/apps/mpi/engine/one_sided/window.hpp"
 
@@ -25,7 +25,7 @@ std::shared_ptr<SharedWindow> shared_window(SharedCommunicator& on) {
   return on.window;
 }
 
-/// Those that the standard knows; others are ignored.
+/// The keys that the standard defines; others are ignored.
 void add_hints(InfoKeys& hints, const InfoKeys& given) {
   for (const char* const known :
        {"no_locks", "accumulate_ordering", "accumulate_ops", "mpi_accumulate_granularity",
@@ -34,7 +34,7 @@ void add_hints(InfoKeys& hints, const InfoKeys& given) {
   }
 }
 
-/// One that was freed is used again.
+/// Reuses a freed window.
 std::shared_ptr<Window> new_window(RankState& rank) {
   const auto freed =
       std::ranges::find(rank.windows, Window::dead, [](const auto& each) { return each->magic; });
@@ -45,7 +45,7 @@ std::shared_ptr<Window> new_window(RankState& rank) {
   return window;
 }
 
-/// \param on  what the window is made on; its ranks all come
+/// \param on  the communicator of the window; all of its ranks take part
 void make_window(Call& call, MPI_Comm handle, int flavor, WindowPart part, MPI_Info info,
                  std::unique_ptr<std::byte[]> allocated, MPI_Win* made) {
   call.result(made, "win");
@@ -106,7 +106,7 @@ int allocate(Call& call, int flavor, MPI_Aint bytes, MPI_Aint unit, MPI_Info inf
     require_part(bytes, unit);
     if (flavor == MPI_WIN_FLAVOR_SHARED && parent.size() > 1) {
       throw Failure(MPI_ERR_RMA_SHARED,
-                    fmt::format("the {} ranks of {} are nodes, and each has memory of its own",
+                    fmt::format("the {} ranks of {} are separate nodes and share no memory",
                                 parent.size(), parent.name));
     }
     auto memory = std::make_unique_for_overwrite<std::byte[]>(static_cast<std::size_t>(bytes) + 1);
@@ -135,13 +135,13 @@ int win_allocate_shared_c(MPI_Aint bytes, MPI_Aint unit, MPI_Info info, MPI_Comm
   return allocate(call, MPI_WIN_FLAVOR_SHARED, bytes, unit, info, on, base, made);
 }
 
-// Its displacements are addresses.
+// Displacements in it are addresses.
 int win_create_dynamic(MPI_Info info, MPI_Comm on, MPI_Win* made) {
   WORMCUBE_MPI_CALL(MPI_Win_create_dynamic);
   return call([&] { make_window(call, on, MPI_WIN_FLAVOR_DYNAMIC, {}, info, nullptr, made); });
 }
 
-/// This rank's regions, to be changed while nobody acts at it.
+/// This rank's regions, to change while no other rank accesses them.
 template <class Change>
 void change_regions(Call& call, Window& window, Change&& change) {
   if (window.flavor != MPI_WIN_FLAVOR_DYNAMIC) {
@@ -169,7 +169,7 @@ int win_detach(MPI_Win handle, const void* base) {
       was_there = found != regions.end();
       if (was_there) regions.erase(found);
     });
-    if (!was_there) throw Failure(MPI_ERR_BASE, "no memory that begins there is attached");
+    if (!was_there) throw Failure(MPI_ERR_BASE, "no attached memory begins at this address");
   });
 }
 
@@ -203,7 +203,7 @@ int win_free(MPI_Win* handle) {
     call.result(handle, "win");
     Window& window = window_of(call, *handle);
     if (const char* const end = window.end_of_epoch()) {
-      throw Failure(MPI_ERR_RMA_SYNC, fmt::format("an epoch is open: {} comes first", end));
+      throw Failure(MPI_ERR_RMA_SYNC, fmt::format("an epoch is still open: call {} first", end));
     }
     if (const int error = window.attributes.remove_all(*handle)) {
       throw Failure(error, "the delete function of an attribute returned an error");
@@ -254,15 +254,15 @@ int win_get_info(MPI_Win handle, MPI_Info* info) {
   return call([&] {
     call.result(info, "info_used");
     InfoKeys keys = window_of(call, handle).info;
-    const auto preset = [&](const char* key, const char* value) {
+    const auto add_default = [&](const char* key, const char* value) {
       if (keys.find(key) == nullptr) keys.set(key, value);
     };
-    preset("no_locks", "false");
-    preset("accumulate_ordering", "rar,raw,war,waw");
-    preset("accumulate_ops", "same_op_no_op");
-    preset("mpi_accumulate_granularity", "0");
-    preset("same_size", "false");
-    preset("same_disp_unit", "false");
+    add_default("no_locks", "false");
+    add_default("accumulate_ordering", "rar,raw,war,waw");
+    add_default("accumulate_ops", "same_op_no_op");
+    add_default("mpi_accumulate_granularity", "0");
+    add_default("same_size", "false");
+    add_default("same_disp_unit", "false");
     *info = new_info(std::move(keys));
   });
 }
@@ -295,7 +295,7 @@ int win_call_errhandler(MPI_Win handle, int code) {
   WORMCUBE_MPI_CALL(MPI_Win_call_errhandler);
   static_cast<void>(call([&] {
     window_of(call, handle);
-    throw Failure(code, "called by the program");
+    throw Failure(code, "reported by the program");
   }));
   return MPI_SUCCESS;
 }
@@ -304,7 +304,7 @@ int win_call_errhandler(MPI_Win handle, int code) {
 
 std::shared_ptr<const AttributeKey<MPI_Win>> window_key(const Call& call, int number) {
   if (auto key = call.rank().window_keys.find(number)) return key;
-  throw Failure(MPI_ERR_KEYVAL, fmt::format("{} is no key of windows' attributes", number));
+  throw Failure(MPI_ERR_KEYVAL, fmt::format("invalid window keyval {}", number));
 }
 void need_success(int error) {
   if (error != MPI_SUCCESS)
@@ -347,25 +347,25 @@ int win_get_attr(MPI_Win handle, int key, void* value, int* flag) {
   return call([&] {
     call.result(flag, "flag");
     Window& window = window_of(call, handle);
-    const auto write = [&](void* found) {
+    const auto report = [&](void* found) {
       *static_cast<void**>(value) = found;
       *flag = 1;
     };
     switch (key) {
       case MPI_WIN_BASE:
-        return write(window.shared->parts[static_cast<std::size_t>(window.on->rank)].base);
+        return report(window.shared->parts[static_cast<std::size_t>(window.on->rank)].base);
       case MPI_WIN_SIZE:
-        return write(&window.size_attribute);
+        return report(&window.size_attribute);
       case MPI_WIN_DISP_UNIT:
-        return write(&window.unit_attribute);
+        return report(&window.unit_attribute);
       case MPI_WIN_CREATE_FLAVOR:
-        return write(&window.flavor_attribute);
+        return report(&window.flavor_attribute);
       case MPI_WIN_MODEL:
-        return write(&window.model_attribute);
+        return report(&window.model_attribute);
       default: {
         void* const* const set = window.attributes.find(*window_key(call, key));
         *flag = 0;
-        if (set != nullptr) write(*set);
+        if (set != nullptr) report(*set);
       }
     }
   });
@@ -400,13 +400,13 @@ Window& window_of(Call& call, MPI_Win handle) {
   if (is_predefined(handle)) {
     throw Failure(MPI_ERR_WIN, handle == MPI_WIN_NULL
                                    ? std::string("the window is MPI_WIN_NULL")
-                                   : fmt::format("{:#x} is no window",
+                                   : fmt::format("invalid window handle {:#x}",
                                                  reinterpret_cast<std::uintptr_t>(handle)));
   }
   auto* const found = reinterpret_cast<Window*>(handle);
   if (found->magic != Window::alive) {
     throw Failure(MPI_ERR_WIN, found->magic == Window::dead ? "the window has been freed"
-                                                            : "the window's handle is none");
+                                                            : "invalid window handle");
   }
   call.errors_go_to(found->errors, handle);
   call.rank().call.communicator = found->on;

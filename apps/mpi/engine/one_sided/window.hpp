@@ -1,4 +1,4 @@
-// Windows: memory that other ranks read and write, and who may when.
+// Windows: memory that other ranks read and write, and the epochs that allow it.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -21,21 +21,21 @@ namespace wormcube::mpi {
 
 class Call;
 
-/// What one rank lets the others use.
+/// The memory that one rank exposes to the others.
 struct WindowPart {
   std::byte* base = nullptr;
   MPI_Aint bytes = 0;
-  MPI_Aint unit = 1;  ///< what a displacement counts
+  MPI_Aint unit = 1;  ///< the unit of a displacement
 };
 
-/// The lock of one rank's part: one exclusive holder or many shared ones, first come, first served.
+/// The lock on one rank's part: one exclusive holder or many shared ones, first come, first served.
 ///
-/// Threads  who acts at the rank's node (Requests::act_at); holders: when all wait.
+/// Threads  the one that acts at the rank's node (Requests::act_at); holders: when all wait.
 class WindowLock {
  public:
-  /// Whether the lock is taken at once; else whoever releases it sends `rank` a message.
+  /// Whether the lock is taken at once; otherwise the rank that releases it notifies `rank`.
   bool acquire(Rank rank, bool exclusive);
-  /// Those who have the lock now, and did not before.
+  /// Returns the ranks that acquire the lock now.
   std::vector<Rank> release(Rank rank);
   const std::vector<Rank>& holders() const { return holders_; }
 
@@ -53,10 +53,10 @@ class WindowLock {
   std::deque<Waiting> waiting_;
 };
 
-/// What the ranks of a window have in common.
+/// What the ranks of a window share.
 ///
 /// Threads  parts: each rank writes its own before all meet; then all read. Locks, regions, and
-///          others' access to a part's memory: who acts at the rank's node (Requests::act_at).
+/// others' access to a part's memory: the thread that acts at the rank's node (Requests::act_at).
 struct SharedWindow {
   explicit SharedWindow(Rank ranks)
       : parts(static_cast<std::size_t>(ranks)),
@@ -68,54 +68,54 @@ struct SharedWindow {
     std::byte* begin;
     MPI_Aint bytes;
   };
-  std::vector<std::vector<Region>> regions;  ///< that are attached to a dynamic window
+  std::vector<std::vector<Region>> regions;  ///< attached to a dynamic window
 };
 
-/// One rank's end of a window: what an MPI_Win points to.
+/// One rank's end of a window: the object behind an MPI_Win.
 struct Window {
   static constexpr std::uint32_t alive = 0x57494e31, dead = 0x57494e30;
   std::uint32_t magic = alive;
-  Communicator* on = nullptr;  ///< a copy of the one that it was made on, for its own messages
+  Communicator* on = nullptr;  ///< a copy of the window's communicator, for its own messages
   std::shared_ptr<SharedWindow> shared;
   int flavor = 0;
   std::unique_ptr<std::byte[]> allocated;
 
-  // Which epochs are open.
+  // The open epochs.
   enum class Fence : std::uint8_t { none, open, used };
   Fence fence = Fence::none;
-  std::vector<Rank> started;  ///< MPI_Win_start's
+  std::vector<Rank> started;  ///< the targets of MPI_Win_start
   bool has_started = false, has_posted = false;
-  std::vector<Request> completions;  ///< of MPI_Win_post: from each that may access
+  std::vector<Request> completions;  ///< after MPI_Win_post: one from each origin
   std::vector<Rank> posted;
   std::vector<bool> locked;  ///< by target
   bool locked_all = false;
-  std::vector<bool> locked_by_all;  ///< meanwhile, by target: own, and those that were accessed
+  std::vector<bool> locked_by_all;  ///< with lock_all, by target: own, and those accessed
 
   MPI_Errhandler errors = MPI_ERRORS_ARE_FATAL;
   std::string name;
   AttributeSet<MPI_Win> attributes;
   InfoKeys info;
-  // What attributes point to.
+  // The values that attributes point to.
   MPI_Aint size_attribute = 0;
   int unit_attribute = 0, flavor_attribute = 0, model_attribute = 0;
 
-  /// Until all ranks have called this.
+  /// Waits until all ranks have called this.
   void meet(Call& call) const;
   bool has_lock() const;
-  /// The call that must come before another kind of epoch; null: none is open.
+  /// The call that must end the open epoch before another kind can begin; null: none is open.
   const char* end_of_epoch() const;
   /// Whether the rank may access the target's part now.
   bool may_access(Rank target) const;
 };
 
-/// The window that a call names; its error handler gets what fails. Throws Failure.
+/// The window that a call names; its error handler handles failures. Throws Failure.
 Window& window_of(Call& call, MPI_Win handle);
 
-/// Before an access: in an epoch of MPI_Win_lock_all the target's lock is taken now, so that p
+/// Before an access: in an epoch of MPI_Win_lock_all this takes the target's lock now, so that p
 /// ranks do not take p locks each.
 void lock_for_access(Call& call, Window& window, Rank target);
 
-/// A window's messages of its own, on its communicator.
+/// The window's own messages, on its communicator.
 enum class WindowTag : Tag { post = 1, complete, lock };
 
 void add_window_functions(WormcubeMpiFunctions& table);

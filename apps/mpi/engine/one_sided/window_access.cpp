@@ -1,4 +1,4 @@
-// One-sided access: what is read, written and combined in another rank's memory.
+// One-sided access: reads, writes and accumulates in another rank's memory.
 // SPDX-License-Identifier: Apache-2.0
 #include "wormcube/apps/mpi/engine/base/handles.hpp"
 #include "wormcube/apps/mpi/engine/core/calls.hpp"
@@ -16,13 +16,13 @@
 namespace wormcube::mpi {
 namespace {
 
-/// So many elements of a type, as a call names them.
+/// A number of elements of a type, as a call names them.
 struct Elements {
   TypeView type;
   std::size_t count = 0;
 
   Bytes bytes() const { return count * type.size; }
-  /// From where the first element is to the lowest byte of all, and behind the highest.
+  /// The distances from the first element to the lowest byte of all, and past the highest.
   std::pair<std::int64_t, std::int64_t> reach() const {
     const std::int64_t first = type.first;
     std::int64_t last = 0, lowest = 0, behind = 0;
@@ -41,7 +41,7 @@ struct Elements {
 void copy(std::byte* to, const std::byte* from, Bytes bytes) {
   if (bytes > 0) std::memmove(to, from, bytes);
 }
-/// What the elements hold, in a row.
+/// The packed data of the elements.
 void read(const Elements& what, const void* from, std::byte* to) {
   what.type.dense ? copy(to, static_cast<const std::byte*>(from), what.bytes())
                   : pack(**what.type.type, from, what.bytes(), to);
@@ -51,7 +51,7 @@ void write(const Elements& what, const std::byte* from, void* to) {
                   : unpack(**what.type.type, from, what.bytes(), to);
 }
 
-/// Whether each byte lies in one of the regions, which may be next to each other.
+/// Whether each byte lies in one of the regions, which may be adjacent.
 bool is_covered(const std::vector<SharedWindow::Region>& regions, const std::byte* first,
                 const std::byte* behind) {
   while (first < behind) {
@@ -64,7 +64,7 @@ bool is_covered(const std::vector<SharedWindow::Region>& regions, const std::byt
   return true;
 }
 
-/// While another rank's thread acts for one: what goes wrong is that one's.
+/// Used while another rank's thread acts for this rank: errors belong to this rank.
 class ActingFor {
  public:
   explicit ActingFor(RankState& rank) : here_(std::exchange(current_rank, &rank)) {}
@@ -76,7 +76,7 @@ class ActingFor {
   RankState* const here_;
 };
 
-/// Memory at a target that a call names.
+/// The memory at a target that a call names.
 struct Target {
   Call& call;
   Window& window;
@@ -86,24 +86,23 @@ struct Target {
 
   bool is_nobody() const { return rank == MPI_PROC_NULL; }
 
-  /// The call may be made now, and the lock is there. \param for_requests  those give requests, and
-  /// need a lock
+  /// Checks that an epoch allows the call, and takes the lock if needed. \param for_requests  calls
+  /// that return requests need a lock
   void require_epoch(bool for_requests) const {
     if (is_nobody()) return;
     const bool is_locked = window.locked_all || window.locked[static_cast<std::size_t>(rank)];
     if (!window.may_access(rank) || (for_requests && !is_locked)) {
-      throw Failure(
-          MPI_ERR_RMA_SYNC,
-          fmt::format(
-              "no epoch is open in which rank {} may be accessed: {} comes first", rank,
-              for_requests ? "MPI_Win_lock" : "MPI_Win_fence, MPI_Win_start or MPI_Win_lock"));
+      throw Failure(MPI_ERR_RMA_SYNC,
+                    fmt::format("no epoch is open for access to rank {}: call {} first", rank,
+                                for_requests ? "MPI_Win_lock"
+                                             : "MPI_Win_fence, MPI_Win_start or MPI_Win_lock"));
     }
     const bool is_started = std::ranges::find(window.started, rank) != window.started.end();
     if (!is_locked && !is_started) window.fence = Window::Fence::used;
     lock_for_access(call, window, rank);
   }
 
-  /// Runs act(memory) at the target, where the first element is. \param bytes  for the account
+  /// Runs act(memory) at the target; memory is where the first element is. \param bytes  to report
   template <class Act>
   void run(Bytes bytes, Act&& act) const {
     if (is_nobody() || elements.bytes() == 0) return;
@@ -125,7 +124,7 @@ struct Target {
       }
       if (first < 0 || end > part.bytes) {
         throw Failure(MPI_ERR_RMA_RANGE,
-                      fmt::format("bytes {} to {} of rank {}'s window are meant, which has {}",
+                      fmt::format("bytes {} to {} are outside of rank {}'s window, which has {}",
                                   first, end, rank, part.bytes));
       }
       return own.requests->act_at(world, bytes, [&] {
@@ -142,9 +141,9 @@ struct Target {
       if (is_attached) act(memory);
     });
     if (is_attached) return;
-    throw Failure(MPI_ERR_RMA_RANGE,
-                  fmt::format("these {} bytes are not in memory that rank {} has attached",
-                              behind - lowest, rank));
+    throw Failure(
+        MPI_ERR_RMA_RANGE,
+        fmt::format("these {} bytes are not in memory attached by rank {}", behind - lowest, rank));
   }
 };
 
@@ -161,11 +160,11 @@ Target target(Call& call, MPI_Win handle, int rank, MPI_Aint displacement, std::
 
 void require_equal(const Elements& origin, const Elements& target, const char* name) {
   if (origin.bytes() == target.bytes()) return;
-  throw Failure(MPI_ERR_TYPE, fmt::format("{} has {} bytes of data, the target {}", name,
+  throw Failure(MPI_ERR_TYPE, fmt::format("{} has {} bytes of data, but the target has {}", name,
                                           origin.bytes(), target.bytes()));
 }
 
-/// The data of elements in memory: as they lie, or a packed copy.
+/// The data of elements in memory: in place, or a packed copy.
 class OriginData {
  public:
   OriginData(const Call& call, const Elements& what, const void* data, const char* name) {
@@ -204,10 +203,10 @@ void get(const Target& from, const Elements& to, void* data, bool for_request) {
 
 // ---- Accumulates ----
 
-/// Elements of one predefined type, which an operator joins one by one.
+/// Elements of one predefined type that an operator combines one by one.
 struct Operands {
-  Elements row;  ///< as they are combined: pairs with their padding, others without gaps
-  Combine combine = nullptr;  ///< null: they are replaced, or left
+  Elements row;               ///< in combined form: pairs with their padding, others without gaps
+  Combine combine = nullptr;  ///< null: replace, or keep
   bool replaces = false;
 };
 
@@ -221,7 +220,7 @@ Operands operands(const Elements& at_target, MPI_Op op) {
   });
   if (!is_one)
     throw Failure(MPI_ERR_TYPE, "the target's type has elements of several predefined types");
-  if (basic == MPI_DATATYPE_NULL) basic = MPI_INT;  // no element at all
+  if (basic == MPI_DATATYPE_NULL) basic = MPI_INT;  // there are no elements
   Operands result;
   result.row.type = type_view(basic);
   result.row.count = result.row.type.size == 0 ? 0 : at_target.bytes() / result.row.type.size;
@@ -231,8 +230,8 @@ Operands operands(const Elements& at_target, MPI_Op op) {
   const std::string_view name = is_predefined(op) ? name_of_operator(op) : std::string_view();
   if (name.empty()) {
     throw Failure(MPI_ERR_OP, is_predefined(op)
-                                  ? "the operator is none"
-                                  : "the program's own operators are not for accumulates");
+                                  ? "invalid operator"
+                                  : "accumulate calls do not allow user-defined operators");
   }
   result.combine = predefined_operator(op, basic);
   if (result.combine == nullptr)
@@ -240,7 +239,7 @@ Operands operands(const Elements& at_target, MPI_Op op) {
   return result;
 }
 
-/// In rows as they are combined.
+/// Unpacks into the form that is combined.
 Bytes row_bytes(const Elements& row) { return row.count * static_cast<Bytes>(row.type.extent); }
 std::vector<std::byte> spread(const Elements& row, const std::byte* packed) {
   std::vector<std::byte> result(row_bytes(row));
@@ -248,7 +247,7 @@ std::vector<std::byte> spread(const Elements& row, const std::byte* packed) {
   return result;
 }
 
-/// result (if it is wanted) = what was there; then what is there is joined with the origin's.
+/// Stores the old value in result (if wanted), then combines the target with the origin's data.
 void accumulate(const Target& at, MPI_Op op, const Elements& from, const void* data,
                 const Elements* to, void* result, bool for_request) {
   at.require_epoch(for_request);
@@ -284,7 +283,7 @@ void accumulate(const Target& at, MPI_Op op, const Elements& from, const void* d
   if (to != nullptr) write(*to, old.data(), result);
 }
 
-/// A request of what is complete.
+/// A request that is already complete.
 void complete_request(Call& call, const Window& window, MPI_Request* request) {
   *request = reinterpret_cast<MPI_Request>(&start_send(
       call, nullptr, 0, MPI_BYTE, MPI_PROC_NULL, 0, window.on->handle, Requests::Mode::standard));
@@ -351,7 +350,7 @@ int win_raccumulate(const void* data, Count count, MPI_Datatype type, int rank,
   });
 }
 
-/// The origin's type counts for nothing where it gives nothing.
+/// The origin's type does not matter if it contributes nothing.
 Elements origin_of(const Call& call, std::int64_t count, MPI_Datatype type, MPI_Op op) {
   return op == MPI_NO_OP ? Elements() : elements(call, count, type);
 }
@@ -383,7 +382,7 @@ int win_rget_accumulate(const void* data, Count count, MPI_Datatype type, void* 
 
 void require_predefined(MPI_Datatype type) {
   if (is_predefined(type)) return;
-  throw Failure(MPI_ERR_TYPE, "the type must be a predefined one");
+  throw Failure(MPI_ERR_TYPE, "the type must be predefined");
 }
 
 int fetch_and_op(const void* data, void* result, MPI_Datatype type, int rank, MPI_Aint displacement,
@@ -405,7 +404,7 @@ int compare_and_swap(const void* data, const void* compared, void* result, MPI_D
     if (predefined_operator(MPI_BAND, type) == nullptr &&
         predefined_operator(MPI_LAND, type) == nullptr) {
       throw Failure(MPI_ERR_TYPE,
-                    "values of this type are not compared: integers, bytes, logicals");
+                    "values of this type cannot be compared; use integers, bytes or logicals");
     }
     at.require_epoch(false);
     if (at.is_nobody()) return;

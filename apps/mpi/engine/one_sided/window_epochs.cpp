@@ -1,4 +1,4 @@
-// When windows may be accessed: fences, epochs of some ranks, locks.
+// Epochs of windows: fences, start and post, locks.
 // SPDX-License-Identifier: Apache-2.0
 #include "wormcube/apps/mpi/engine/core/calls.hpp"
 #include "wormcube/apps/mpi/engine/objects/objects.hpp"
@@ -19,20 +19,20 @@ using Waits = CurrentCall::Waits;
 void require_asserts(int given, int known) {
   if ((given & ~known) == 0) return;
   throw Failure(MPI_ERR_ASSERT,
-                fmt::format("assertion {:#x} is none of this call's", given & ~known));
+                fmt::format("this call does not allow assertion {:#x}", given & ~known));
 }
 
-/// Before an epoch of another kind. One that a fence has opened counts only if it was used.
+/// Before an epoch of another kind. An epoch opened by a fence counts only if it was used.
 void require_no_epoch(Window& window) {
   if (const char* const end = window.end_of_epoch())
-    not_in_order(fmt::format("an epoch is open: {} comes first", end));
+    not_in_order(fmt::format("an epoch is still open: call {} first", end));
   window.fence = Window::Fence::none;
 }
 
 Tag tag_of(WindowTag tag) { return static_cast<Tag>(tag); }
 
-/// A message without data, which needs no receive to end.
-void notify(Call& call, const Window& window, Rank world, WindowTag tag) {
+/// A message without data whose end needs no receive.
+void notify_rank(Call& call, const Window& window, Rank world, WindowTag tag) {
   Requests& requests = *call.rank().requests;
   Request request =
       requests.start(wormcube::send(world, ConstSpan(), tag_of(tag)), window.on->context());
@@ -43,7 +43,7 @@ Request hear(Call& call, const Window& window, Rank world, WindowTag tag) {
       {.source = world, .tag = tag_of(tag), .context = window.on->context()}, Span());
 }
 
-/// For reports: what is waited for, and whose it is.
+/// For reports: the call that this rank waits for, and its ranks.
 void note(Call& call, const char* what, std::vector<Rank> whom, const WindowLock* lock = nullptr) {
   CurrentCall& now = call.rank().call;
   now.waits = Waits::window;
@@ -52,14 +52,14 @@ void note(Call& call, const char* what, std::vector<Rank> whom, const WindowLock
   now.lock = lock;
 }
 
-/// The window's ranks that a group names, as ranks of the world.
+/// The window's ranks in a group, as ranks of the world.
 const Members& members_in(const Window& window, MPI_Group group) {
   const Members& members = members_of_group(group);
   for (const Rank member : members) {
     if (window.on->shared->rank_of(member) < 0) {
       throw Failure(MPI_ERR_GROUP,
-                    fmt::format("rank {} of MPI_COMM_WORLD, which the group has, is none of {}'s",
-                                member, window.on->name));
+                    fmt::format("rank {} of MPI_COMM_WORLD is in the group but not in {}", member,
+                                window.on->name));
     }
   }
   return members;
@@ -79,7 +79,7 @@ int win_fence(int assertion, MPI_Win handle) {
   });
 }
 
-// ---- Some ranks expose, some access ----
+// ---- Start and post ----
 
 int win_post(MPI_Group group, int assertion, MPI_Win handle) {
   WORMCUBE_MPI_CALL(MPI_Win_post);
@@ -87,13 +87,13 @@ int win_post(MPI_Group group, int assertion, MPI_Win handle) {
     Window& window = window_of(call, handle);
     require_asserts(assertion, MPI_MODE_NOCHECK | MPI_MODE_NOSTORE | MPI_MODE_NOPUT);
     const Members& members = members_in(window, group);
-    if (window.has_posted) not_in_order("an epoch is open: MPI_Win_wait comes first");
+    if (window.has_posted) not_in_order("an epoch is still open: call MPI_Win_wait first");
     window.has_posted = true;
     window.posted = members;
     for (const Rank member : members) {
       window.completions.push_back(hear(call, window, member, WindowTag::complete));
     }
-    for (const Rank member : members) notify(call, window, member, WindowTag::post);
+    for (const Rank member : members) notify_rank(call, window, member, WindowTag::post);
   });
 }
 
@@ -123,7 +123,7 @@ int win_complete(MPI_Win handle) {
     Window& window = window_of(call, handle);
     if (!std::exchange(window.has_started, false)) not_in_order("MPI_Win_start was not called");
     for (const Rank target : std::exchange(window.started, {}))
-      notify(call, window, window.on->world_rank(target), WindowTag::complete);
+      notify_rank(call, window, window.on->world_rank(target), WindowTag::complete);
   });
 }
 
@@ -154,7 +154,7 @@ int win_test(MPI_Win handle, int* flag) {
     *flag = std::ranges::all_of(window.completions, [&](const Request request) {
       return call.rank().requests->is_ready(request);
     });
-    if (*flag == 0) return call.asked_in_vain();
+    if (*flag == 0) return call.unsuccessful_poll();
     end_exposure(call, window);
   });
 }
@@ -177,7 +177,7 @@ void unlock(Call& call, const Window& window, Rank target) {
   std::vector<Rank> next;
   call.rank().requests->act_at(window.on->world_rank(target), 0,
                                [&] { next = its.release(call.rank().rank); });
-  for (const Rank rank : next) notify(call, window, rank, WindowTag::lock);
+  for (const Rank rank : next) notify_rank(call, window, rank, WindowTag::lock);
 }
 
 int win_lock(int kind, int target, int assertion, MPI_Win handle) {
@@ -185,7 +185,7 @@ int win_lock(int kind, int target, int assertion, MPI_Win handle) {
   return call([&] {
     Window& window = window_of(call, handle);
     if (kind != MPI_LOCK_EXCLUSIVE && kind != MPI_LOCK_SHARED) {
-      throw Failure(MPI_ERR_LOCKTYPE, fmt::format("{} is no kind of lock", kind));
+      throw Failure(MPI_ERR_LOCKTYPE, fmt::format("invalid lock type {}", kind));
     }
     call.destination(*window.on, target);
     require_asserts(assertion, MPI_MODE_NOCHECK);
@@ -193,7 +193,7 @@ int win_lock(int kind, int target, int assertion, MPI_Win handle) {
     if (window.locked_all || window.has_started || window.fence == Window::Fence::used)
       require_no_epoch(window);
     if (window.locked[static_cast<std::size_t>(target)])
-      not_in_order(fmt::format("rank {} is locked already", target));
+      not_in_order(fmt::format("rank {} is already locked", target));
     lock(call, window, target, kind == MPI_LOCK_EXCLUSIVE);
     window.locked[static_cast<std::size_t>(target)] = true;
     window.fence = Window::Fence::none;
@@ -219,7 +219,7 @@ int win_lock_all(int assertion, MPI_Win handle) {
     require_no_epoch(window);
     window.locked_by_all.assign(static_cast<std::size_t>(window.on->size()), false);
     window.locked_all = true;
-    // What it reads and writes without calls.
+    // Loads and stores without calls.
     lock_for_access(call, window, window.on->shared->rank_of(call.rank().rank));
   });
 }
@@ -234,7 +234,7 @@ int win_unlock_all(MPI_Win handle) {
   });
 }
 
-// Every access is complete, at both ends, when its call returns: there is nothing to flush.
+// Every access is complete at both ends when its call returns, so there is nothing to flush.
 int flush(Call& call, int target, MPI_Win handle) {
   return call([&] {
     const Window& window = window_of(call, handle);
@@ -266,7 +266,7 @@ int win_flush_local_all(MPI_Win handle) {
   return flush_all(call, handle);
 }
 
-// What others have written to this rank's memory is seen from here on: their actions come before
+// What others have written to this rank's memory is visible from here on: their actions precede
 // this one.
 int win_sync(MPI_Win handle) {
   WORMCUBE_MPI_CALL(MPI_Win_sync);

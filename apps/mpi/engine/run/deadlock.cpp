@@ -1,4 +1,4 @@
-// Who waits for whom, in MPI's terms, and what is left at the end.
+// Collects what the ranks wait for, and what is left over at the end.
 // SPDX-License-Identifier: Apache-2.0
 #include "wormcube/apps/mpi/engine/run/deadlock.hpp"
 
@@ -6,9 +6,9 @@
 #include "wormcube/apps/mpi/engine/collectives/nonblocking_collective.hpp"
 #include "wormcube/apps/mpi/engine/core/calls.hpp"
 #include "wormcube/apps/mpi/engine/one_sided/window.hpp"
+#include "wormcube/apps/mpi/engine/run/waiting_ranks.hpp"
 
 #include <algorithm>
-#include <set>
 
 #include <fmt/core.h>
 
@@ -16,25 +16,6 @@ namespace wormcube::mpi {
 namespace {
 
 using Waits = CurrentCall::Waits;
-
-std::string source_text(int source) {
-  return source == MPI_ANY_SOURCE ? std::string("any source") : fmt::format("source {}", source);
-}
-std::string tag_text(int tag) {
-  return tag == MPI_ANY_TAG ? std::string("any tag") : fmt::format("tag {}", tag);
-}
-
-/// One thing that a rank waits for: a message from, or a receive by, a rank of the world; or
-/// anybody.
-struct Need {
-  std::string text;
-  std::vector<Rank> ranks;
-  bool any = false;      ///< one of the ranks is enough
-  bool receive = false;  ///< a message
-  int source = 0, tag = 0;
-  std::int64_t bytes = 0;
-  const Communicator* on = nullptr;
-};
 
 std::vector<Rank> others(const Communicator& on, Rank self) {
   std::vector<Rank> all;
@@ -44,37 +25,41 @@ std::vector<Rank> others(const Communicator& on, Rank self) {
   return all;
 }
 
-Need receive_need(const RankState& rank, const Communicator& on, int source, int tag,
-                  std::int64_t bytes, std::string_view what = "") {
-  Need need{fmt::format("{}{}, {}", what, source_text(source), tag_text(tag)),
-            {},
-            false,
-            true,
-            source,
-            tag,
-            bytes,
-            &on};
-  if (source == MPI_ANY_SOURCE) {
-    need.ranks = others(on, rank.rank);
-    need.any = true;
-  } else {
-    need.ranks = {on.world_rank(source)};
-  }
+/// A need on a communicator. \param bytes  of the message or of the data
+Need need_on(Need::Kind kind, const Communicator& on, std::int64_t bytes) {
+  Need need;
+  need.kind = kind;
+  need.bytes = bytes;
+  need.on = &on;
+  need.communicator = on.name;
   return need;
 }
-Need send_need(const Communicator& on, int to, int tag, std::int64_t bytes) {
-  return {fmt::format("receive of dest {}, tag {}", to, tag),
-          {on.world_rank(to)},
-          false,
-          false,
-          to,
-          tag,
-          bytes,
-          &on};
+
+void name_peer(Need& need, const RankState& rank, int peer, int tag) {
+  need.peer = peer;
+  need.tag = tag;
+  if (need.on->remote) return;  // the peer is a rank of the other group
+  need.self = need.on->shared->rank_of(rank.rank);
+  need.size = need.on->size();
 }
 
-/// How far a rank has come in a communicator's collective of that number: 0: not yet; 1: called,
-/// or, of a persistent one, 1 more than its starts.
+Need receive_need(const RankState& rank, const Communicator& on, int source, int tag,
+                  std::int64_t bytes) {
+  Need need = need_on(Need::Kind::message, on, bytes);
+  name_peer(need, rank, source, tag);
+  need.any = source == MPI_ANY_SOURCE;
+  need.ranks = need.any ? others(on, rank.rank) : std::vector<Rank>{on.world_rank(source)};
+  return need;
+}
+Need send_need(const RankState& rank, const Communicator& on, int to, int tag, std::int64_t bytes) {
+  Need need = need_on(Need::Kind::receive, on, bytes);
+  name_peer(need, rank, to, tag);
+  need.ranks = {on.world_rank(to)};
+  return need;
+}
+
+/// How far a rank is in a communicator's collective with this number: 0: not called; 1: called; a
+/// persistent one: 1 more than its starts.
 std::uint64_t stage_of(const RankState& rank, const Communicator& on, std::uint64_t number,
                        bool is_persistent) {
   const auto is_it = [&](const Communicator& each) {
@@ -96,13 +81,13 @@ std::uint64_t stage_of(const RankState& rank, const Communicator& on, std::uint6
   return 1 + starts;
 }
 
-/// Those of a collective, the communicator's of that number, that have not come. \param program  of
-/// a persistent one
-Need collective_need(const Job& job, const Communicator& on, std::uint64_t number,
-                     std::int64_t bytes, const NonblockingCollective* program = nullptr) {
-  Need need;
-  need.on = &on;
-  need.bytes = bytes;
+/// The ranks that have not called the communicator's collective with this number.
+/// \param program  of a persistent one
+Need collective_need(const Job& job, const Communicator& on, Function function,
+                     std::uint64_t number, std::int64_t bytes,
+                     const NonblockingCollective* program = nullptr) {
+  Need need = need_on(Need::Kind::collective, on, bytes);
+  need.collective = name_of(function);
   std::vector<Rank> members = on.shared->members();
   if (on.remote)
     members.insert(members.end(), on.remote->members().begin(), on.remote->members().end());
@@ -117,6 +102,7 @@ Need collective_need(const Job& job, const Communicator& on, std::uint64_t numbe
     need.text = "the others' messages";
     return need;
   }
+  if (all_came) need.collective = fmt::format("MPI_Start for its {}", need.collective);
   constexpr std::size_t most = 8;
   std::string names;
   for (std::size_t i = 0; i < std::min(need.ranks.size(), most); ++i) {
@@ -126,22 +112,22 @@ Need collective_need(const Job& job, const Communicator& on, std::uint64_t numbe
                         : fmt::format("{} of the other group", on.remote->rank_of(need.ranks[i])));
   }
   if (need.ranks.size() > most) names += fmt::format(", .. ({} in all)", need.ranks.size());
-  need.text = fmt::format("rank{} {}, who ha{} not {}", need.ranks.size() == 1 ? "" : "s", names,
-                          need.ranks.size() == 1 ? "s" : "ve", all_came ? "started it" : "come");
+  need.text =
+      fmt::format("rank{} {}, which ha{} not {} it", need.ranks.size() == 1 ? "" : "s", names,
+                  need.ranks.size() == 1 ? "s" : "ve", all_came ? "started" : "called");
   return need;
 }
 
-/// A call of the others of an epoch, or the end of a lock.
+/// A call of the epoch's other ranks, or the end of a lock.
 Need window_need(const CurrentCall& call) {
-  Need need;
-  need.on = call.communicator;
+  Need need = need_on(Need::Kind::other, *call.communicator, 0);
   need.ranks = call.lock != nullptr ? call.lock->holders() : call.whom;
   std::string names;
   for (const Rank world : need.ranks) {
     const Rank member = call.communicator->shared->rank_of(world);
     names += (names.empty() ? "" : ", ") + std::to_string(member);
   }
-  need.text = call.lock != nullptr ? fmt::format("a lock that rank {} has", names)
+  need.text = call.lock != nullptr ? fmt::format("a lock that rank {} holds", names)
                                    : fmt::format("{} of rank{} {}", call.what,
                                                  need.ranks.size() == 1 ? "" : "s", names);
   return need;
@@ -150,7 +136,7 @@ Need window_need(const CurrentCall& call) {
 std::vector<Need> needs_of(const Job& job, const RankState& rank) {
   const CurrentCall& call = rank.call;
   std::vector<Need> needs;
-  if (!call.inside) return needs;  // what it named may be gone
+  if (!call.inside) return needs;  // the objects that it named may no longer exist
   if (call.communicator == nullptr && call.waits != Waits::requests) return needs;
   switch (call.waits) {
     case Waits::not_at_all:
@@ -160,10 +146,10 @@ std::vector<Need> needs_of(const Job& job, const RankState& rank) {
       needs.push_back(receive_need(rank, *call.communicator, call.peer, call.tag, call.bytes));
       break;
     case Waits::send:
-      needs.push_back(send_need(*call.communicator, call.peer, call.tag, call.bytes));
+      needs.push_back(send_need(rank, *call.communicator, call.peer, call.tag, call.bytes));
       break;
     case Waits::both:
-      needs.push_back(send_need(*call.communicator, call.peer, call.tag, call.bytes));
+      needs.push_back(send_need(rank, *call.communicator, call.peer, call.tag, call.bytes));
       needs.push_back(receive_need(rank, *call.communicator, call.source, call.source_tag, 0));
       break;
     case Waits::requests:
@@ -177,7 +163,7 @@ std::vector<Need> needs_of(const Job& job, const RankState& rank) {
         const Communicator& on = *object.communicator;
         if (object.kind == RequestObject::Kind::collective) {
           if (object.program == nullptr || object.program->has_ended()) continue;
-          Need need = collective_need(job, on, object.program->number(), 0,
+          Need need = collective_need(job, on, object.started_by, object.program->number(), 0,
                                       object.persistent ? object.program.get() : nullptr);
           need.text = fmt::format("{}: {}", name_of(object.started_by), need.text);
           needs.push_back(std::move(need));
@@ -186,17 +172,18 @@ std::vector<Need> needs_of(const Job& job, const RankState& rank) {
         const bool is_sent = object.kind == RequestObject::Kind::send;
         const bool is_received = object.with_send && object.next.is_null();
         if (is_open(object.inner) && !is_received) {
-          needs.push_back(is_sent ? send_need(on, object.peer, object.tag, object.bytes)
+          needs.push_back(is_sent ? send_need(rank, on, object.peer, object.tag, object.bytes)
                                   : receive_need(rank, on, object.peer, object.tag, object.bytes));
         }
         if (object.with_send && is_open(is_received ? object.inner : object.next)) {
-          needs.push_back(send_need(on, object.destination, object.send_tag, object.send_bytes));
+          needs.push_back(
+              send_need(rank, on, object.destination, object.send_tag, object.send_bytes));
         }
       }
       break;
     case Waits::collective:
-      needs.push_back(
-          collective_need(job, *call.communicator, call.communicator->collectives - 1, call.bytes));
+      needs.push_back(collective_need(job, *call.communicator, call.function,
+                                      call.communicator->collectives - 1, call.bytes));
       break;
     case Waits::window:
       needs.push_back(window_need(call));
@@ -205,8 +192,8 @@ std::vector<Need> needs_of(const Job& job, const RankState& rank) {
   return needs;
 }
 
-/// The same of a rank that runs: nothing that it may change or free meanwhile is looked at.
-std::vector<Need> needs_as_told(const Job& /*job*/, const RankState& rank) {
+/// The same for a rank that may be running: reads nothing that it may change or free meanwhile.
+std::vector<Need> needs_of_running(const RankState& rank) {
   const CurrentCall& call = rank.call;
   if (!call.inside) return {};
   const auto need = [](std::string text, std::int64_t bytes) {
@@ -215,30 +202,38 @@ std::vector<Need> needs_as_told(const Job& /*job*/, const RankState& rank) {
     result.bytes = bytes;
     return result;
   };
-  const auto message = [](int source, int tag) {
-    return fmt::format("{}, {}", source_text(source), tag_text(tag));
+  const auto message = [](int source, int tag, std::int64_t bytes) {
+    Need result;
+    result.kind = Need::Kind::message;
+    result.any = source == MPI_ANY_SOURCE;
+    result.peer = source;
+    result.tag = tag;
+    result.bytes = bytes;
+    return result;
   };
   const auto its_receive = [&] {
-    return fmt::format("receive of dest {}, tag {}", int{call.peer}, int{call.tag});
+    Need result = message(call.peer, call.tag, call.bytes);
+    result.kind = Need::Kind::receive;
+    return result;
   };
   switch (call.waits) {
     case Waits::not_at_all:
       break;
     case Waits::receive:
     case Waits::probe:
-      return {need(message(call.peer, call.tag), call.bytes)};
+      return {message(call.peer, call.tag, call.bytes)};
     case Waits::send:
-      return {need(its_receive(), call.bytes)};
+      return {its_receive()};
     case Waits::both:
-      return {need(its_receive(), call.bytes), need(message(call.source, call.source_tag), 0)};
+      return {its_receive(), message(call.source, call.source_tag, 0)};
     case Waits::requests:
       return {need(call.request_count == 1 ? "a request"
                                            : fmt::format("{} requests", int{call.request_count}),
                    0)};
     case Waits::collective:
-      return {need("others of the collective", call.bytes)};
+      return {need("the collective's other ranks", call.bytes)};
     case Waits::window:
-      return {need("others of the window", 0)};
+      return {need("the window's other ranks", 0)};
   }
   return {};
 }
@@ -251,140 +246,56 @@ std::string where(const RankState& rank) {
              : fmt::format("computes after {}", name_of(rank.call.function));
 }
 
-/// Ranks that wait for each other, each for the next: none has a choice.
-std::vector<Rank> cycle_of(const std::vector<std::vector<Rank>>& waits_for) {
-  enum Mark : std::uint8_t { fresh, open, closed };
-  std::vector<Mark> marks(waits_for.size(), fresh);
-  std::vector<std::pair<Rank, std::size_t>> path;
-  for (Rank start = 0; start < static_cast<Rank>(waits_for.size()); ++start) {
-    if (marks[static_cast<std::size_t>(start)] != fresh) continue;
-    path.assign(1, {start, 0});
-    marks[static_cast<std::size_t>(start)] = open;
-    while (!path.empty()) {
-      const Rank at = path.back().first;
-      const auto& next = waits_for[static_cast<std::size_t>(at)];
-      if (path.back().second == next.size()) {
-        marks[static_cast<std::size_t>(at)] = closed;
-        path.pop_back();
-        continue;
-      }
-      const Rank to = next[path.back().second++];
-      Mark& mark = marks[static_cast<std::size_t>(to)];
-      if (mark == open) {
-        std::vector<Rank> cycle;
-        for (auto i = std::ranges::find(path, to, &std::pair<Rank, std::size_t>::first);
-             i != path.end(); ++i) {
-          cycle.push_back(i->first);
-        }
-        return cycle;
-      }
-      if (mark == fresh) {
-        mark = open;
-        path.emplace_back(to, 0);
-      }
-    }
+WaitingRank waiting(const RankState& rank, std::vector<Need> needs) {
+  WaitingRank result;
+  result.rank = rank.rank;
+  result.call = where(rank);
+  result.ended = rank.ended;
+  if (const void* const at = rank.call.at; at != nullptr && !rank.ended) {
+    result.at = rank.job.place(at);
+    if (result.at.starts_with(" at ")) result.at.erase(0, 4);
   }
-  return {};
-}
-
-struct Row {
-  std::string call, waits, bytes, on, at;
-  auto operator<=>(const Row&) const = default;
-};
-
-/// "0-3,7"; of many pieces the first, and how many ranks there are.
-std::string rank_list(const std::vector<Rank>& ranks) {
-  constexpr std::size_t widest = 24;
-  std::string text;
-  for (std::size_t i = 0; i < ranks.size();) {
-    std::size_t last = i;
-    while (last + 1 < ranks.size() && ranks[last + 1] == ranks[last] + 1) ++last;
-    if (text.size() >= widest) return text + fmt::format(",.. ({})", ranks.size());
-    text += (text.empty() ? "" : ",") + std::to_string(ranks[i]);
-    if (last > i) text += (last == i + 1 ? "," : "-") + std::to_string(ranks[last]);
-    i = last + 1;
+  constexpr std::size_t most_needs = 8;
+  if (needs.size() > most_needs) {
+    result.more_needs = needs.size() - most_needs;
+    needs.resize(most_needs);
   }
-  return text;
-}
-
-/// \param needs  what a rank waits for: of the job's ranks, one
-std::string table(const Job& job, std::vector<Need> (&needs_of)(const Job&, const RankState&)) {
-  // Alike ones share a row where there are many.
-  constexpr Rank most_single = 32;
-  std::vector<std::pair<std::vector<Rank>, Row>> rows;
-  for (Rank rank = 0; rank < job.ranks(); ++rank) {
-    const RankState& one = job.rank(rank);
-    const std::vector<Need> needs = needs_of(job, one);
-    const void* const at = one.call.at;
-    std::string place = at == nullptr ? "" : job.place(at);
-    if (place.starts_with(" at ")) place.erase(0, 4);
-    const auto add = [&](Row row, bool first) {
-      if (!first) row.call.clear();
-      if (job.ranks() > most_single) {
-        for (auto& [who, same] : rows) {
-          if (!(same == row)) continue;
-          who.push_back(one.rank);
-          return;
-        }
-      }
-      rows.push_back({{one.rank}, std::move(row)});
-    };
-    if (needs.empty()) {
-      add({where(one), one.ended ? "" : "-", "", "", one.ended ? "" : place}, true);
-      continue;
-    }
-    constexpr std::size_t most_needs = 8;
-    for (std::size_t i = 0; i < std::min(needs.size(), most_needs); ++i) {
-      const Need& need = needs[i];
-      add({where(one), need.text, need.bytes > 0 ? std::to_string(need.bytes) : "",
-           need.on == nullptr ? "" : need.on->name, i == 0 ? place : ""},
-          i == 0);
-    }
-    if (needs.size() > most_needs) {
-      add({"", fmt::format("and {} more", needs.size() - most_needs), "", "", ""}, false);
-    }
+  result.needs = std::move(needs);
+  // Full lists for all ranks would take memory for the square of their number.
+  constexpr std::size_t most_ranks = 64;
+  for (Need& need : result.needs) {
+    if (need.ranks.size() > most_ranks) need.ranks.resize(most_ranks);
+    need.ranks.shrink_to_fit();
   }
-  std::size_t ranks_width = 6, call = 4, waits = 9, on = 12;
-  for (const auto& [who, row] : rows) {
-    ranks_width = std::max(ranks_width, rank_list(who).size());
-    call = std::max(call, row.call.size());
-    waits = std::max(waits, row.waits.size());
-    on = std::max(on, row.on.size());
-  }
-  std::string text =
-      fmt::format("{:>{}}  {:<{}}  {:<{}}  {:>10}  {:<{}}  {}", "rank", ranks_width, "call", call,
-                  "waits for", waits, "bytes", "communicator", on, "at");
-  const auto add_line = [&](std::string line) {
-    line.erase(line.find_last_not_of(' ') + 1);
-    text += "\n" + line;
-  };
-  constexpr std::size_t most_rows = 64;
-  for (std::size_t i = 0; i < std::min(rows.size(), most_rows); ++i) {
-    const auto& [who, row] = rows[i];
-    add_line(fmt::format("{:>{}}  {:<{}}  {:<{}}  {:>10}  {:<{}}  {}", rank_list(who), ranks_width,
-                         row.call, call, row.waits, waits, row.bytes, row.on, on, row.at));
-  }
-  if (rows.size() > most_rows) add_line(fmt::format("and {} rows more", rows.size() - most_rows));
-  return text;
+  return result;
 }
 
 }  // namespace
 
-std::string table_of_ranks(const Job& job) { return table(job, needs_as_told); }
+std::string table_of_ranks(const Job& job) {
+  std::vector<WaitingRank> ranks;
+  for (Rank rank = 0; rank < job.ranks(); ++rank) {
+    const RankState& one = job.rank(rank);
+    ranks.push_back(waiting(one, needs_of_running(one)));
+  }
+  return wait_table(ranks);
+}
 
 std::string deadlock_text(const Job& job, std::span<const UnreceivedMessage> messages) {
   Rank ended = 0;
   std::vector<std::vector<Rank>> waits_for(static_cast<std::size_t>(job.ranks()));
+  std::vector<WaitingRank> ranks;
   std::vector<std::string> near;
   for (Rank r = 0; r < job.ranks(); ++r) {
     const RankState& state = job.rank(r);
     ended += state.ended ? 1 : 0;
-    for (const Need& need : needs_of(job, state)) {
+    std::vector<Need> needs = needs_of(job, state);
+    for (const Need& need : needs) {
       if (!need.any) {
         auto& edges = waits_for[static_cast<std::size_t>(state.rank)];
         edges.insert(edges.end(), need.ranks.begin(), need.ranks.end());
       }
-      if (!need.receive) continue;
+      if (need.kind != Need::Kind::message) continue;
       for (const UnreceivedMessage& message : messages) {
         const bool from_it =
             need.any || std::ranges::find(need.ranks, message.from) != need.ranks.end();
@@ -396,7 +307,7 @@ std::string deadlock_text(const Job& job, std::span<const UnreceivedMessage> mes
           near.push_back(fmt::format(
               "near miss: rank {} waits for {} from {}; it holds a message from {} "
               "with tag {} ({} B)",
-              state.rank, tag_text(need.tag), need.any ? "any source" : std::to_string(need.source),
+              state.rank, tag_text(need.tag), need.any ? "any source" : std::to_string(need.peer),
               from, message.tag, message.bytes));
         } else if (message.context <= 32767 && message.tag == need.tag) {
           near.push_back(
@@ -406,6 +317,7 @@ std::string deadlock_text(const Job& job, std::span<const UnreceivedMessage> mes
         }
       }
     }
+    ranks.push_back(waiting(state, std::move(needs)));
   }
   std::string text =
       ended == 0
@@ -413,7 +325,7 @@ std::string deadlock_text(const Job& job, std::span<const UnreceivedMessage> mes
           : fmt::format(
                 "deadlock: {} of {} ranks wait, {} ha{} ended, and no message is under way\n",
                 job.ranks() - ended, job.ranks(), ended, ended == 1 ? "s" : "ve");
-  text += table(job, needs_of);
+  text += wait_table(ranks);
   const std::vector<Rank> cycle = cycle_of(waits_for);
   if (!cycle.empty()) {
     constexpr std::size_t most_shown = 32;
@@ -425,6 +337,8 @@ std::string deadlock_text(const Job& job, std::span<const UnreceivedMessage> mes
     text += std::to_string(cycle.front());
   }
   for (const std::string& line : near) text += "\n" + line;
+  if (const std::string line = advice(ranks, cycle, !near.empty()); !line.empty())
+    text += "\nadvice: " + line;
   return text;
 }
 
@@ -453,13 +367,13 @@ std::vector<std::string> leftovers(const Job& job, std::span<const UnreceivedMes
     });
   }
   if (active > 0) {
-    lines.push_back(fmt::format("{} request{} no test or wait has completed:", active,
-                                active == 1 ? " that" : "s that"));
+    lines.push_back(fmt::format("{} request{} not completed (no MPI_Wait or MPI_Test):", active,
+                                active == 1 ? "" : "s"));
     lines.insert(lines.end(), requests.begin(), requests.end());
   }
   if (!messages.empty()) {
-    lines.push_back(fmt::format("{} message{} nobody has received:", messages.size(),
-                                messages.size() == 1 ? " that" : "s that"));
+    lines.push_back(fmt::format("{} message{} not received:", messages.size(),
+                                messages.size() == 1 ? "" : "s"));
     for (std::size_t i = 0; i < std::min(messages.size(), most); ++i) {
       const UnreceivedMessage& message = messages[i];
       std::string on = "a communicator";

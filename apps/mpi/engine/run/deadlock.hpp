@@ -1,4 +1,4 @@
-// Where the ranks of a job are and who waits for whom, in MPI's terms; what is left at the end.
+// Where the ranks of a job are, what they wait for, and what is left over at the end.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -11,9 +11,9 @@
 
 namespace wormcube::mpi {
 
-/// Where each rank is, and what it waits for as far as running ranks show it. At any time.
+/// Where each rank is, and what it waits for as far as can be read while ranks run. At any time.
 std::string table_of_ranks(const Job& job);
-/// While all ranks wait.
+/// The report of a deadlock. Call it while all ranks wait.
 std::string deadlock_text(const Job& job, std::span<const UnreceivedMessage> messages);
 /// What was not received, completed or freed, in lines.
 std::vector<std::string> leftovers(const Job& job, std::span<const UnreceivedMessage> messages);

@@ -1,4 +1,4 @@
-// The beginning and the end of a rank, time, memory, names.
+// The beginning and the end of a rank; time, memory, names.
 // SPDX-License-Identifier: Apache-2.0
 #include "wormcube/apps/mpi/engine/collectives/between_groups.hpp"
 #include "wormcube/apps/mpi/engine/core/calls.hpp"
@@ -18,15 +18,16 @@
 namespace wormcube::mpi {
 namespace {
 
-// Ranks share threads, so only the one that main() runs on may call; which is what a rank's own
-// code knows as its main thread.
+// Ranks share threads, so only the one that main() runs on may call MPI; a rank's own code knows it
+// as its main thread.
 constexpr int provided_threads = MPI_THREAD_FUNNELED;
 
 void begin(Call& call, int* provided) {
   RankState& rank = call.rank();
   if (rank.initialized) {
-    throw Failure(MPI_ERR_OTHER,
-                  rank.finalized ? "MPI was finalized; it begins once" : "it was called before");
+    throw Failure(MPI_ERR_OTHER, rank.finalized
+                                     ? "MPI has been finalized and cannot be initialized again"
+                                     : "MPI is already initialized");
   }
   rank.initialized = true;
   if (provided != nullptr) *provided = provided_threads;
@@ -125,7 +126,7 @@ int alloc_mem(MPI_Aint bytes, MPI_Info, void* memory) {
     if (bytes < 0) throw Failure(MPI_ERR_ARG, fmt::format("{} bytes", bytes));
     void* const taken = std::malloc(static_cast<std::size_t>(std::max<MPI_Aint>(bytes, 1)));
     if (taken == nullptr)
-      throw Failure(MPI_ERR_NO_MEM, fmt::format("{} bytes are not there", bytes));
+      throw Failure(MPI_ERR_NO_MEM, fmt::format("cannot allocate {} bytes", bytes));
     std::memcpy(memory, &taken, sizeof taken);
   });
 }
@@ -134,7 +135,7 @@ int free_mem(void* memory) {
   return MPI_SUCCESS;
 }
 
-/// 0, 1: what follows is not, is recorded; more: a mark in the recording.
+/// 0, 1: stops or starts recording; more: adds a mark to the recording.
 int pcontrol(const int level, ...) {
   WORMCUBE_MPI_CALL(MPI_Pcontrol);
   return call([&] {
@@ -166,7 +167,7 @@ void add_environment_functions(WormcubeMpiFunctions& table) {
 }  // namespace wormcube::mpi
 
 extern "C" {
-// Whether the rank that asks has a clock of its own, and what it shows.
+// Whether the calling rank has a modelled clock, and the time on it.
 int wormcube_rank_clock(long long* nanoseconds);
 int wormcube_rank_clock(long long* nanoseconds) {
   using namespace wormcube::mpi;

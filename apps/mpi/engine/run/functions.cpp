@@ -1,4 +1,4 @@
-// The table of functions, and what the images of ranks call outside of it.
+// The table of functions, and the other functions that the images of ranks call.
 // SPDX-License-Identifier: Apache-2.0
 #include "wormcube/apps/mpi/engine/run/functions.hpp"
 
@@ -26,10 +26,9 @@
 namespace wormcube::mpi {
 namespace {
 
-// \param stage  the table's, of no interest to users
+// \param stage  a column of the table; users do not need it
 [[noreturn]] void not_provided(const char* name, int /*stage*/) {
-  const std::string text =
-      fmt::format("wormcube does not provide {}; docs/reference/mpi.md lists what it does not", name);
+  const std::string text = fmt::format("wormcube does not provide {}; see docs/mpi.md", name);
   const RankState* const rank = current_rank;
   if (rank == nullptr) {
     print_error(fmt::format("wormcube: {}\n", text));
@@ -74,13 +73,13 @@ const WormcubeMpiFunctions& provided_functions() {
 }  // namespace wormcube::mpi
 
 extern "C" {
-// What libmpi_abi.so.1 looks for, and what images call to end.
+// The symbol that libmpi_abi.so.1 looks for, and the functions that images call to end.
 
 extern WormcubeMpiProgram wormcube_mpi_program;
 WormcubeMpiProgram wormcube_mpi_program{sizeof(WormcubeMpiFunctions), nullptr,
                                         wormcube::mpi::not_provided};
 
-// The rank's core is for others meanwhile. 0: for whoever can run.
+// Yields the rank's core to other ranks meanwhile. 0: to any that can run.
 void wormcube_rank_sleep(long long nanoseconds);
 void wormcube_rank_sleep(long long nanoseconds) {
   using namespace wormcube::mpi;
@@ -94,7 +93,7 @@ void wormcube_rank_sleep(long long nanoseconds) {
   if (clock != nullptr) clock->pass(rank->rank, time);
   try {
     rank->requests->sleep(time);
-  } catch (...) {  // nothing is thrown through the user's frames
+  } catch (...) {  // no exception crosses the user's frames
     end_by_exception(*rank, "sleep");
   }
   if (works) clock->leave(rank->rank);
@@ -113,8 +112,8 @@ void wormcube_rank_exit(int code, int with_handlers) {
     rank->job.images()[rank->rank].finish();
     current_rank = rank;
   }
-  // Exceptions that the rank handles are left behind.
+  // Exceptions that the rank handles are abandoned.
   std::memset(abi::__cxa_get_globals(), 0, sizeof(void*) + sizeof(unsigned));
-  longjmp(rank->entry, 1);  // NOLINT: over the user's frames, as exit() leaves them
+  longjmp(rank->entry, 1);  // NOLINT: over the user's frames, which exit() abandons too
 }
 }

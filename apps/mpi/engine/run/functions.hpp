@@ -6,7 +6,7 @@
 
 namespace wormcube::mpi {
 
-/// All functions that are provided.
+/// All functions that wormcube provides.
 const WormcubeMpiFunctions& provided_functions();
 
 void add_environment_functions(WormcubeMpiFunctions& table);

@@ -28,7 +28,7 @@ void load_library(const std::string& folder) {
   wormcube_mpi_program.functions = &provided_functions();
   const std::string path = folder + "/libmpi_abi.so.1";
   if (dlopen(path.c_str(), RTLD_NOW | RTLD_GLOBAL | own_symbols_first()) == nullptr) {
-    throw UsageError(fmt::format("the library of MPI's functions cannot be loaded: {}", dlerror()));
+    throw UsageError(fmt::format("cannot load the library of MPI functions: {}", dlerror()));
   }
 }
 
@@ -63,8 +63,8 @@ Kit find_kit() {
     }
   }
   throw UsageError(fmt::format(
-      "mpi.h and libmpi_abi.so.1 are not beside {} (../include/wormcube/mpi, ../lib/wormcube): "
-      "install wormcube whole, or use it where it was built",
+      "found no mpi.h and libmpi_abi.so.1 for {} (in ../include/wormcube/mpi, ../lib/wormcube): "
+      "install all of wormcube, or run it from its build folder",
       own.data()));
 }
 
@@ -100,7 +100,7 @@ Run::Run(const Topology& topology, RunOptions options) : options_(std::move(opti
   });
 }
 
-// In a signal handler of the rank's thread.
+// Runs in a signal handler on the rank's thread.
 std::size_t Run::explain(std::optional<const std::byte*> address, std::span<char> text) const {
   if (address && !Fiber::is_below_stack(*address)) return 0;
   const std::size_t begin = job_->explain_fault(text);
@@ -109,8 +109,8 @@ std::size_t Run::explain(std::optional<const std::byte*> address, std::span<char
   const auto rest = text.subspan(begin);
   const auto end = fmt::format_to_n(
       rest.data(), rest.size(),
-      "the stack of {} KiB is used up (too deep a recursion, or too large a local array?); give "
-      "ranks a larger one by --stack",
+      "stack overflow: {} KiB are used up (deep recursion or a large local array?); set a "
+      "larger --stack",
       options_.machine.stack_bytes / bytes_of_kib);
   return begin + std::min<std::size_t>(end.size, rest.size());
 }
@@ -121,35 +121,36 @@ Run::~Run() {
 
 namespace {
 
-/// Looks now and then whether all ranks only ask.
+/// Checks now and then whether all ranks only poll.
 ///
-/// Threads  who waits for the run's end. What it reads of a rank is atomic; the ranks go on.
+/// Threads  the one that waits for the run's end. It reads only atomics of a rank, while ranks run.
 class StallWatch {
  public:
   StallWatch(const Job& job, std::chrono::milliseconds patience)
       : job_(job), patience_(patience), seen_(static_cast<std::size_t>(job.ranks())) {}
 
-  /// True when they have for so long.
+  /// True if they have only polled or waited for this long.
   bool look() {
     const auto now = std::chrono::steady_clock::now();
-    bool suspicious = true, any_asks = false;
+    bool suspicious = true, any_polls = false;
     for (Rank rank = 0; rank < job_.ranks(); ++rank) {
       const RankState& state = job_.rank(rank);
       Seen& seen = seen_[static_cast<std::size_t>(rank)];
       const Seen is{state.calls_done.load(std::memory_order_relaxed),
-                    state.asked_in_vain.load(std::memory_order_relaxed)};
-      const bool asks = is.asked != seen.asked;
-      suspicious = suspicious && is.done == seen.done && (asks || state.ended || state.call.inside);
-      any_asks = any_asks || asks;
+                    state.unsuccessful_polls.load(std::memory_order_relaxed)};
+      const bool polls = is.polls != seen.polls;
+      suspicious =
+          suspicious && is.done == seen.done && (polls || state.ended || state.call.inside);
+      any_polls = any_polls || polls;
       seen = is;
     }
-    if (!suspicious || !any_asks) since_ = now;
+    if (!suspicious || !any_polls) since_ = now;
     return now - since_ >= patience_;
   }
 
  private:
   struct Seen {
-    std::uint64_t done = 0, asked = 0;
+    std::uint64_t done = 0, polls = 0;
   };
   const Job& job_;
   const std::chrono::milliseconds patience_;
@@ -157,12 +158,12 @@ class StallWatch {
   std::chrono::steady_clock::time_point since_ = std::chrono::steady_clock::now();
 };
 
-// A table that cannot be made ends no job.
+// A failure to make the table does not end the job.
 std::string table_of(const Job& job) {
   try {
     return table_of_ranks(job);
   } catch (const std::exception& error) {
-    return fmt::format("(no table of the ranks: {})", error.what());
+    return fmt::format("(cannot list the ranks: {})", error.what());
   }
 }
 
@@ -185,7 +186,7 @@ bool Run::wait_and_watch() {
     if (reported || !watch.look()) continue;
     reported = true;
     options_.on_stall(
-        fmt::format("all ranks have only asked for messages, or waited, for {} s; they go on\n{}",
+        fmt::format("all ranks have only polled or waited for {} s; the run continues\n{}",
                     static_cast<double>(options_.stall.count()) / 1000, table_of(*job_)));
   }
 }
@@ -193,7 +194,7 @@ bool Run::wait_and_watch() {
 JobEnd Run::wait() {
   constexpr int time_limit_code = 4;
   if (!wait_and_watch()) {
-    job_->end(time_limit_code, fmt::format("not finished after {} ms, the time limit\n{}",
+    job_->end(time_limit_code, fmt::format("time limit of {} ms exceeded\n{}",
                                            options_.time_limit.count(), table_of(*job_)));
   }
   const JobEnd end = job_->ended();

@@ -1,4 +1,4 @@
-// Runs a program on the machine, from its images to its end.
+// Runs a program on the machine, from loading its images to its end.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -22,14 +22,14 @@ struct RunOptions {
   JobOptions job;
   MachineOptions machine;
   std::chrono::milliseconds time_limit{0};
-  /// If all ranks have only asked (MPI_Test, MPI_Iprobe) or waited for so long, on_stall() is
-  /// called, once, with a table of where they are. 0: never.
+  /// If all ranks have only polled (MPI_Test, MPI_Iprobe) or waited for this long, calls on_stall()
+  /// once with a table of where they are. 0: never.
   std::chrono::milliseconds stall{0};
   std::function<void(const std::string& text)> on_stall = {};
 };
 
-/// A program's run. Where it ends before its ranks do, these are left where they are, on threads
-/// that use all of this: the process must end then, without destroying anything.
+/// A program's run. If it ends before its ranks do, they stay where they are, on threads that use
+/// this object: the process must then end without destroying anything.
 class Run {
  public:
   /// Loads the images and starts the ranks. Throws UsageError.
@@ -38,12 +38,12 @@ class Run {
   Run(const Run&) = delete;
   Run& operator=(const Run&) = delete;
 
-  /// Waits for its end.
+  /// Waits for the end of the run.
   JobEnd wait();
-  /// Of a run whose ranks have all ended.
+  /// For a run whose ranks have all ended.
   const std::optional<Statistics>& statistics() const { return statistics_; }
   const Job& job() const { return *job_; }
-  /// What ranks are: threads for a program with OpenMP, whatever the options say.
+  /// How ranks run: as threads for a program with OpenMP, whatever the options say.
   ExecutorKind ranks_are() const { return options_.machine.executor; }
   bool uses_openmp() const { return images_->uses_openmp(); }
 
@@ -64,7 +64,7 @@ class Run {
 struct Kit {
   std::string include, library;
 };
-/// In the tree that the program was built in, or beside an installed one. Throws UsageError.
+/// In the build tree, or next to an installed program. Throws UsageError.
 Kit find_kit();
 
 }  // namespace wormcube::mpi

@@ -36,22 +36,22 @@ class RepeatedBlocks {
 
 void need_not_negative(std::int64_t value, const char* what) {
   if (value < 0) {
-    throw Failure(MPI_ERR_ARG, fmt::format("{} is {}, it cannot be negative", what, value));
+    throw Failure(MPI_ERR_ARG, fmt::format("{} is {}, which must not be negative", what, value));
   }
 }
 void need_count(std::int64_t count) {
   if (count < 0) {
-    throw Failure(MPI_ERR_COUNT, fmt::format("count is {}, it cannot be negative", count));
+    throw Failure(MPI_ERR_COUNT, fmt::format("count is {}, which must not be negative", count));
   }
 }
 void need_order(int order) {
   if (order != MPI_ORDER_C && order != MPI_ORDER_FORTRAN) {
     throw Failure(MPI_ERR_ARG,
-                  fmt::format("order is {}, it must be MPI_ORDER_C or MPI_ORDER_FORTRAN", order));
+                  fmt::format("order {} is neither MPI_ORDER_C nor MPI_ORDER_FORTRAN", order));
   }
 }
 
-/// The dimension that is the k-th to be built, the fastest first.
+/// The k-th dimension to build, the fastest first.
 std::size_t by_speed(std::size_t k, std::size_t dimensions, int order) {
   return order == MPI_ORDER_C ? dimensions - 1 - k : k;
 }
@@ -71,7 +71,7 @@ DatatypePointer Datatype::made(TypeShape shape, std::vector<Part> parts, TypeCon
   struct Made : Datatype {};
   const auto type = std::make_shared<Made>();
   type->shape_ = std::move(shape);
-  type->shape_.is_empty = false;  // also one without data is somewhere
+  type->shape_.is_empty = false;  // even a type without data has a position
   type->parts_ = std::move(parts);
   type->contents_ = std::move(contents);
   type->handle_ = handle;
@@ -201,7 +201,7 @@ DatatypePointer Datatype::structure(std::span<const std::int64_t> blocklengths,
     parts.push_back({blocklengths[i], types[i].get()});
   }
   TypeShape shape = std::move(joined_shape).finish();
-  // What a compiler adds at the end of a struct.
+  // The padding that a compiler adds at the end of a struct.
   if (!shape.has_set_bounds && !shape.is_empty) {
     const std::int64_t alignment = shape.alignment, extent = shape.upper - shape.lower;
     shape.upper = shape.lower + (extent + alignment - 1) / alignment * alignment;
@@ -225,13 +225,13 @@ DatatypePointer Datatype::subarray(std::span<const std::int64_t> sizes,
                                    std::span<const std::int64_t> starts, int order,
                                    const DatatypePointer& old) {
   const std::size_t dimensions = sizes.size();
-  if (dimensions == 0) throw Failure(MPI_ERR_DIMS, "ndims is 0, at least 1 is needed");
+  if (dimensions == 0) throw Failure(MPI_ERR_DIMS, "ndims is 0, but must be at least 1");
   need_order(order);
   for (std::size_t d = 0; d < dimensions; ++d) {
     if (sizes[d] < 1 || subsizes[d] < 1 || subsizes[d] > sizes[d] || starts[d] < 0 ||
         starts[d] > sizes[d] - subsizes[d]) {
       throw Failure(MPI_ERR_ARG,
-                    fmt::format("dimension {}: {} elements from {} on do not lie in {}", d,
+                    fmt::format("dimension {}: {} elements from {} on exceed its size {}", d,
                                 subsizes[d], starts[d], sizes[d]));
     }
   }
@@ -255,22 +255,23 @@ DatatypePointer Datatype::darray(int size, int rank, std::span<const std::int64_
                                  std::span<const int> distributions, std::span<const int> arguments,
                                  std::span<const int> grid, int order, const DatatypePointer& old) {
   const std::size_t dimensions = sizes.size();
-  if (dimensions == 0) throw Failure(MPI_ERR_DIMS, "ndims is 0, at least 1 is needed");
+  if (dimensions == 0) throw Failure(MPI_ERR_DIMS, "ndims is 0, but must be at least 1");
   need_order(order);
   std::int64_t places = 1;
   for (const int side : grid) {
     if (side < 1)
-      throw Failure(MPI_ERR_ARG, fmt::format("a grid of processes with a side of {}", side));
+      throw Failure(MPI_ERR_ARG, fmt::format("psizes has {}, but must be positive", side));
     places *= side;
   }
   if (places != size) {
     throw Failure(MPI_ERR_ARG,
-                  fmt::format("the grid has {} processes, and size is {}", places, size));
+                  fmt::format("psizes make {} processes, but size is {}", places, size));
   }
   if (rank < 0 || rank >= size) {
-    throw Failure(MPI_ERR_RANK, fmt::format("rank is {}, of {} processes", rank, size));
+    throw Failure(MPI_ERR_RANK,
+                  fmt::format("rank {} is out of range for {} processes", rank, size));
   }
-  // The grid of processes is in row-major order, whatever the array's.
+  // The grid of processes is in row-major order, whatever the order of the array.
   std::vector<std::int64_t> coordinates(dimensions);
   for (std::size_t d = dimensions, rest = static_cast<std::size_t>(rank); d-- > 0;) {
     coordinates[d] = static_cast<std::int64_t>(rest % static_cast<std::size_t>(grid[d]));
@@ -287,28 +288,32 @@ DatatypePointer Datatype::darray(int size, int rank, std::span<const std::int64_
     switch (distributions[d]) {
       case MPI_DISTRIBUTE_NONE:
         if (side != 1) {
-          throw Failure(MPI_ERR_ARG,
-                        fmt::format("dimension {} is not distributed, over {} processes", d, side));
+          throw Failure(
+              MPI_ERR_ARG,
+              fmt::format("dimension {} is not distributed, but psizes has {} processes for it", d,
+                          side));
         }
         block = all;
         break;
       case MPI_DISTRIBUTE_BLOCK:
         block = is_default ? (all + side - 1) / side : arguments[d];
         if (block < 1 || block * side < all) {
-          throw Failure(MPI_ERR_ARG, fmt::format("dimension {}: {} blocks of {} do not hold {}", d,
-                                                 side, block, all));
+          throw Failure(MPI_ERR_ARG,
+                        fmt::format("dimension {}: {} blocks of {} hold fewer than {} elements", d,
+                                    side, block, all));
         }
         break;
       case MPI_DISTRIBUTE_CYCLIC:
         block = is_default ? 1 : arguments[d];
         if (block < 1)
-          throw Failure(MPI_ERR_ARG, fmt::format("dimension {}: blocks of {}", d, block));
+          throw Failure(MPI_ERR_ARG,
+                        fmt::format("dimension {}: block size {} is not positive", d, block));
         break;
       default:
         throw Failure(MPI_ERR_ARG,
-                      fmt::format("dimension {}: {} is no distribution", d, distributions[d]));
+                      fmt::format("dimension {}: invalid distribution {}", d, distributions[d]));
     }
-    // Blocks mine, mine + side, ..: whole ones, then what is left of one.
+    // Blocks mine, mine + side, ..: whole blocks, then the rest of one.
     const std::int64_t first = mine * block, round = side * block;
     const std::int64_t whole = all < first + block ? 0 : (all - first - block) / round + 1;
     const std::int64_t next = first + whole * round;
@@ -383,7 +388,7 @@ std::optional<std::int64_t> Datatype::elements_in(std::int64_t bytes) const {
   if (shape_.bytes == 0) return std::nullopt;
   std::int64_t result = bytes / shape_.bytes * shape_.signature.elements;
   std::int64_t rest = bytes % shape_.bytes;
-  // One element is cut: by its parts.
+  // One element is cut: copy it by its parts.
   for (const Datatype* type = this; rest > 0;) {
     if (type->parts_.empty()) return std::nullopt;
     for (const Part& part : type->parts_) {

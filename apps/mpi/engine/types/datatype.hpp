@@ -21,8 +21,8 @@ namespace wormcube::mpi {
 class Datatype;
 using DatatypePointer = std::shared_ptr<const Datatype>;
 
-/// How a type was made: what Type_get_envelope and Type_get_contents return, in the form of the
-/// calls whose counts are ints.
+/// How a type was made: the results of Type_get_envelope and Type_get_contents, in the form for
+/// calls with int counts.
 struct TypeContents {
   int combiner = MPI_COMBINER_NAMED;
   std::vector<std::int64_t> integers, addresses;
@@ -30,21 +30,21 @@ struct TypeContents {
   bool large = false;  ///< the constructor's counts were MPI_Count: X_c
 };
 
-/// Threads     any: nothing changes after it is made.
-/// Throws      Failure from those that make one: MPI_ERR_COUNT, MPI_ERR_ARG, MPI_ERR_DIMS.
+/// Threads  any: a type never changes after construction.
+/// Throws  Failure from constructors: MPI_ERR_COUNT, MPI_ERR_ARG, MPI_ERR_DIMS.
 class Datatype {
  public:
-  /// The predefined type of that handle; null: it is none. DATATYPE_NULL is none.
+  /// The predefined type with this handle; null if there is none. DATATYPE_NULL is not a type.
   static const DatatypePointer& predefined(MPI_Datatype handle);
 
   static DatatypePointer duplicate(const DatatypePointer& old);
   static DatatypePointer contiguous(std::int64_t count, const DatatypePointer& old);
-  /// \param stride  in elements; of hvector in bytes
+  /// \param stride  in elements; for hvector in bytes
   static DatatypePointer vector(std::int64_t count, std::int64_t blocklength, std::int64_t stride,
                                 const DatatypePointer& old);
   static DatatypePointer hvector(std::int64_t count, std::int64_t blocklength, std::int64_t stride,
                                  const DatatypePointer& old);
-  /// \param displacements  in elements; of those with an h in bytes
+  /// \param displacements  in elements; in bytes for the constructors with an h
   static DatatypePointer indexed(std::span<const std::int64_t> blocklengths,
                                  std::span<const std::int64_t> displacements,
                                  const DatatypePointer& old);
@@ -67,12 +67,12 @@ class Datatype {
                                   std::span<const std::int64_t> subsizes,
                                   std::span<const std::int64_t> starts, int order,
                                   const DatatypePointer& old);
-  /// The part of process `rank` of an array that is distributed over a grid of `size` processes.
-  /// \param distributions, arguments, grid  a number for each dimension
+  /// The part that process `rank` has of an array distributed over a grid of `size` processes.
+  /// \param distributions, arguments, grid  one number for each dimension
   static DatatypePointer darray(int size, int rank, std::span<const std::int64_t> sizes,
                                 std::span<const int> distributions, std::span<const int> arguments,
                                 std::span<const int> grid, int order, const DatatypePointer& old);
-  /// A pair of a value and an index: see Type_get_value_index. Null where there is none.
+  /// A pair of a value and an index: see Type_get_value_index. Null if there is none.
   static DatatypePointer value_index(const Datatype& value, const Datatype& index);
 
   std::int64_t size() const { return shape_.bytes; }
@@ -81,41 +81,41 @@ class Datatype {
   std::int64_t true_lower_bound() const { return shape_.true_lower; }
   std::int64_t true_extent() const { return shape_.true_upper - shape_.true_lower; }
   const TypeShape& shape() const { return shape_; }
-  /// The same type, and its envelope says that X_c made it.
+  /// The same type, with an envelope that reports X_c as its constructor.
   static DatatypePointer of_large_counts(const DatatypePointer& made);
-  /// A predefined type that was asked for by precision and range: MPI_Type_create_f90_real and its
-  /// like.
+  /// A predefined type that was requested by precision and range: MPI_Type_create_f90_real and
+  /// similar functions.
   static DatatypePointer parametrized(int combiner, std::vector<std::int64_t> parameters,
                                       const DatatypePointer& predefined);
 
   const TypeContents& contents() const { return contents_; }
-  /// Of a predefined one; null: it was made.
+  /// The handle of a predefined type; null for a constructed one.
   MPI_Datatype handle() const { return handle_; }
-  /// "MPI_INT"; empty: it was made.
+  /// "MPI_INT"; empty for a constructed type.
   std::string_view name() const { return name_; }
 
-  /// Any number of elements are one piece that begins where the first does.
+  /// Whether any number of elements form one piece that begins where the first does.
   bool is_dense() const { return is_dense_; }
-  /// The pieces of `count` elements, (displacement, bytes) in their order; none: they are more than
+  /// The pieces of `count` elements, (displacement, bytes), in order; none if there are more than
   /// `limit`.
   std::optional<std::vector<std::pair<std::int64_t, std::int64_t>>> pieces(std::int64_t count,
                                                                            std::size_t limit) const;
 
-  /// Copies bytes [begin, begin + packed.size()) of what `elements` many times this type sends.
+  /// Copies bytes [begin, begin + packed.size()) of the data that `elements` of this type send.
   void pack(const void* elements, std::int64_t begin, std::span<std::byte> packed) const;
   void unpack(void* elements, std::int64_t begin, std::span<const std::byte> packed) const;
 
-  /// Predefined elements that lie whole in the first `bytes` bytes of a message of this type:
-  /// Get_elements. None: the last is cut.
+  /// The number of complete predefined elements in the first `bytes` bytes of a message of this
+  /// type (Get_elements). None if the last one is cut.
   std::optional<std::int64_t> elements_in(std::int64_t bytes) const;
-  /// The bytes of the first `elements` predefined elements of a message of this type: the inverse.
+  /// The inverse: the bytes of the first `elements` predefined elements of a message of this type.
   std::int64_t bytes_of_first(std::int64_t elements) const;
-  /// Of the first `limit` predefined elements, of `count` of this type.
+  /// The signature of the first `limit` predefined elements in `count` of this type.
   Signature signature(std::int64_t count) const { return repeated(count, shape_.signature); }
   Signature signature_of_first(std::int64_t limit) const;
 
-  /// Calls f(handle, count) for each run of equal predefined elements of one of this type, in
-  /// order.
+  /// Calls f(handle, count) for each run of equal predefined elements in one element of this type,
+  /// in order.
   template <class F>
   void each_element(F&& f) const {
     if (handle_ != nullptr && parts_.empty()) return f(handle_, 1);
@@ -124,7 +124,7 @@ class Datatype {
     }
   }
 
-  /// Calls f(handle) for each predefined type that it is made of; a pair is one.
+  /// Calls f(handle) for each predefined type that this type consists of; a pair is one.
   template <class F>
   void each_named(F&& f) const {
     if (handle_ != nullptr) return f(handle_);

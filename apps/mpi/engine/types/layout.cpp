@@ -18,7 +18,7 @@ std::int64_t limited_sum(std::int64_t a, std::int64_t b) {
   return __builtin_add_overflow(a, b, &result) ? std::numeric_limits<std::int64_t>::max() : result;
 }
 
-/// From memory into a row.
+/// From memory into a packed buffer.
 struct Packing {
   const std::byte* base;
   std::byte* packed;
@@ -35,7 +35,7 @@ struct Packing {
     }
   }
 };
-/// From a row into memory.
+/// From a packed buffer into memory.
 struct Unpacking {
   std::byte* base;
   const std::byte* packed;
@@ -94,7 +94,7 @@ PlacedLayout Layout::repeat(std::int64_t count, std::int64_t stride, const Place
   made->count_ = count;
   made->stride_ = stride;
   made->body_ = body.layout;
-  // A loop that goes on where the loop in it ends is one loop.
+  // A loop that continues where its inner loop ends is one loop.
   if (inner.kind_ == Kind::repeat && stride == inner.count_ * inner.stride_) {
     made->count_ = count * inner.count_;
     made->stride_ = inner.stride_;
@@ -120,7 +120,7 @@ PlacedLayout Layout::list(std::vector<PlacedLayout> parts) {
   parts.resize(kept);
   if (parts.empty()) return {};
   if (parts.size() == 1) return parts.front();
-  // The same at equal distances is a loop.
+  // Equal entries at equal distances are a loop.
   const auto& first = parts.front();
   const std::int64_t stride = parts[1].offset - first.offset;
   const auto is_next = [&](const PlacedLayout& part, const PlacedLayout& next) {
@@ -156,7 +156,7 @@ void Layout::walk(std::int64_t offset, std::int64_t begin, std::int64_t end, Cop
       std::int64_t i = begin / each;
       std::int64_t at = begin - i * each;  // within element i
       const std::int64_t last = end / each;
-      if (at > 0 && i < last) {  // what is left of the first
+      if (at > 0 && i < last) {  // the rest of the first
         body_->walk(offset + i * stride_, at, each, copy);
         at = 0;
         ++i;

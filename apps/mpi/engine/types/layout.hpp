@@ -1,4 +1,4 @@
-// Where the bytes of a datatype lie: loops over pieces of memory, and copying them.
+// Where the bytes of a datatype lie: loops over pieces of memory, and copies of them.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -12,53 +12,54 @@ namespace wormcube::mpi {
 
 class Layout;
 
-/// An address so many bytes away. Where MPI_BOTTOM is the first one it is null, and the second a
-/// number: the language adds nothing to null.
+/// An address at a distance in bytes. With MPI_BOTTOM the base is null and the distance an absolute
+/// address, but C++ does not define additions to null.
 inline std::byte* moved(void* from, std::int64_t bytes) {
   // NOLINTNEXTLINE(performance-no-int-to-ptr)
   return reinterpret_cast<std::byte*>(reinterpret_cast<std::uintptr_t>(from) +
                                       static_cast<std::uintptr_t>(bytes));
 }
 inline const std::byte* moved(const void* from, std::int64_t bytes) {
-  return moved(const_cast<void*>(from), bytes);  // NOLINT: given back as it came
+  return moved(const_cast<void*>(from), bytes);  // NOLINT: returned as it was passed
 }
 
-/// A layout at a displacement; none: no byte at all.
+/// A layout at a displacement; none: no bytes.
 struct PlacedLayout {
   std::int64_t offset = 0;
   std::shared_ptr<const Layout> layout;
 };
 
-/// One contiguous piece, a layout again and again at a stride, or several layouts, each at its own
-/// displacement. Their bytes have an order, that in which they are sent: `at` byte 10 means the
-/// tenth of these. Immutable; shared between the types that are built of it.
+/// One contiguous piece, a layout repeated at a stride, or several layouts, each at its own
+/// displacement. Its bytes have an order, the one in which they are sent: `at` byte 10 means the
+/// tenth in this order. Immutable; shared between the types that are built from it.
 class Layout {
  public:
   enum class Kind : std::uint8_t { run, repeat, list };
   struct Entry {
     std::int64_t offset;
-    std::int64_t end;                      ///< of its bytes among the list's
+    std::int64_t end;                      ///< of its bytes among those of the list
     std::shared_ptr<const Layout> layout;  ///< none: a run
   };
 
   Kind kind() const { return kind_; }
   std::int64_t bytes() const { return bytes_; }
-  /// Contiguous pieces, if neighbours are not joined across repetitions; at most INT64_MAX.
+  /// The number of contiguous pieces, without joining across repetitions; at most INT64_MAX.
   std::int64_t pieces() const { return pieces_; }
 
-  // Those which make one join what is adjacent, so that what is contiguous is one run.
+  // Constructors. They join adjacent pieces, so contiguous memory is always one run.
   static PlacedLayout run(std::int64_t offset, std::int64_t bytes);
   static PlacedLayout repeat(std::int64_t count, std::int64_t stride, const PlacedLayout& body);
   static PlacedLayout list(std::vector<PlacedLayout> parts);
 
-  /// Copies bytes [begin, end) of those at `base` to `packed`, or from it. \returns behind the last
+  /// Copies bytes [begin, end) of the data at `base` to or from `packed`. \returns the end in
+  /// `packed`
   std::byte* pack(const std::byte* base, std::int64_t begin, std::int64_t end,
                   std::byte* packed) const;
   const std::byte* unpack(std::byte* base, std::int64_t begin, std::int64_t end,
                           const std::byte* packed) const;
 
-  /// Appends each contiguous piece, (displacement, bytes), joined to the last where it follows it;
-  /// ends early with more than `limit` of them. \returns whether all are there
+  /// Appends each contiguous piece, (displacement, bytes), joined to the last one if it follows it;
+  /// stops after more than `limit` pieces. \returns whether it appended all
   bool pieces(std::int64_t offset, std::size_t limit,
               std::vector<std::pair<std::int64_t, std::int64_t>>& to) const;
 

@@ -16,7 +16,7 @@
 namespace wormcube::mpi {
 namespace {
 
-/// A value with its place, as MPI_FLOAT_INT and its like lay them out.
+/// A value with its index, laid out like MPI_FLOAT_INT and similar types.
 template <class Value, class Place>
 struct Placed {
   Value value;
@@ -34,7 +34,7 @@ void elements(const std::byte* in, std::byte* inout, std::size_t count) {
   }
 }
 
-// What overflows wraps around, as elsewhere: signed numbers go through unsigned ones.
+// Overflow wraps around, as elsewhere: signed numbers are combined as unsigned ones.
 template <class T>
 using Wrapping = std::conditional_t<sizeof(T) < sizeof(int), unsigned, std::make_unsigned_t<T>>;
 
@@ -106,7 +106,7 @@ struct Xor {
     return static_cast<T>((a != T{}) != (b != T{}));
   }
 };
-// Of equal values that with the lower place.
+// Of equal values, picks the one with the lower index.
 struct LeastPlace {
   template <class T>
   T operator()(T a, T b) const {
@@ -122,8 +122,8 @@ struct MostPlace {
   }
 };
 
-// For each kind of type, the function that combines elements by an operator; null: it is not
-// defined on them.
+// For each kind of type, the function that combines elements with an operator; null if the operator
+// is not defined on the type.
 template <class T>
 Combine on_numbers(MPI_Op op) {
   return op == MPI_SUM    ? elements<T, Sum>
@@ -175,8 +175,8 @@ OperatorsByType operators_by_type() {
   const auto set = [&](CombineByOperator on, std::initializer_list<MPI_Datatype> types) {
     for (const MPI_Datatype type : types) all[index_of_predefined(type)] = on;
   };
-  // Integers of C, and Fortran's of a known size. MPI_CHAR is a letter to the standard; programs
-  // add such, and MPICH and Open MPI let them.
+  // Integers of C, and Fortran's of a known size. The standard treats MPI_CHAR as a letter, but
+  // programs add such values, and MPICH and Open MPI allow it.
   set(on_integers<short>, {MPI_SHORT});
   set(on_integers<int>, {MPI_INT});
   set(on_integers<long>, {MPI_LONG});
@@ -240,7 +240,7 @@ Combine predefined_operator(MPI_Op op, MPI_Datatype type) {
 bool is_exact(MPI_Datatype type) {
   const std::array pairs_of_integers{MPI_LONG_INT, MPI_2INT, MPI_SHORT_INT, MPI_2INTEGER};
   return std::ranges::find(pairs_of_integers, type) != pairs_of_integers.end() ||
-         // The standard defines these on all types of integers, truth and bits.
+         // The standard defines these on all integer, logical and byte types.
          predefined_operator(MPI_BAND, type) != nullptr ||
          predefined_operator(MPI_LAND, type) != nullptr;
 }

@@ -11,7 +11,7 @@
 namespace wormcube::mpi {
 namespace {
 
-/// A row of the standard's tables: one value, or a pair as C lays it out.
+/// A row of the standard's tables: one value, or a pair in C's layout.
 struct PredefinedRow {
   MPI_Datatype handle;
   std::string_view name;
@@ -35,7 +35,7 @@ PredefinedRow pair_row(MPI_Datatype handle, std::string_view name, MPI_Datatype 
           first,  second, offsetof(Both, second)};
 }
 
-/// Each pair behind its two.
+/// Each pair follows its two members.
 std::vector<PredefinedRow> predefined_rows() {
   struct alignas(2) Bytes2 {
     std::byte bytes[2];

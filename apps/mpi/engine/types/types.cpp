@@ -19,7 +19,7 @@ TypeView view_of(const DatatypePointer& type, MPI_Datatype handle, std::uint64_t
           type->true_lower_bound()};
 }
 
-/// By index_of_predefined(); without a type: there is none.
+/// By index_of_predefined(); without a type for an unknown index.
 using PredefinedViews = std::array<TypeView, predefined_types>;
 
 PredefinedViews predefined_views() {
@@ -35,7 +35,7 @@ PredefinedViews predefined_views() {
 }  // namespace
 
 MPI_Datatype new_type(DatatypePointer type, bool committed) {
-  static std::atomic<std::uint64_t> next{4096};  // behind the predefined ones' values
+  static std::atomic<std::uint64_t> next{4096};  // above the values of the predefined types
   auto* const object = new TypeObject;
   const auto handle = reinterpret_cast<MPI_Datatype>(object);
   object->committed = committed;
@@ -51,7 +51,7 @@ TypeObject& made_type(MPI_Datatype handle) {
   auto* const object = reinterpret_cast<TypeObject*>(handle);
   if (object->magic == TypeObject::alive) return *object;
   throw Failure(MPI_ERR_TYPE, object->magic == TypeObject::dead ? "the datatype has been freed"
-                                                                : "the datatype's handle is none");
+                                                                : "invalid datatype handle");
 }
 
 const TypeView& type_view(MPI_Datatype handle, bool must_be_committed) {
@@ -61,7 +61,7 @@ const TypeView& type_view(MPI_Datatype handle, bool must_be_committed) {
     if (index < views.size() && views[index].type != nullptr) return views[index];
     throw Failure(MPI_ERR_TYPE, handle == MPI_DATATYPE_NULL
                                     ? std::string("the datatype is MPI_DATATYPE_NULL")
-                                    : fmt::format("{:#x} is no datatype",
+                                    : fmt::format("invalid datatype handle {:#x}",
                                                   reinterpret_cast<std::uintptr_t>(handle)));
   }
   const TypeObject& object = made_type(handle);

@@ -1,4 +1,4 @@
-// Datatypes as calls name them: handles, and what messages need of a type.
+// Datatypes as calls name them: handles, and the properties that messages need.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -13,18 +13,18 @@
 
 namespace wormcube::mpi {
 
-/// What is known of a type that a call names; valid while the handle is.
+/// The properties of a type that a call names; valid while the handle is.
 struct TypeView {
-  Bytes size = 0;             ///< of the data of one element
+  Bytes size = 0;             ///< of one element's data
   std::ptrdiff_t extent = 0;  ///< from one element to the next
-  bool dense = true;  ///< any number of elements are one piece that begins where the first does
+  bool dense = true;  ///< any number of elements form one piece that begins where the first does
   MPI_Datatype handle = {};
-  std::uint64_t serial = 0;  ///< of no other type that ever was
+  std::uint64_t serial = 0;  ///< unique among all types that ever existed
   const DatatypePointer* type = nullptr;
-  std::int64_t first = 0;  ///< from where an element is to its lowest byte
+  std::int64_t first = 0;  ///< from an element's position to its lowest byte
 };
 
-/// What the handle of a made type points to. Its memory stays, so that a freed one is recognised.
+/// The object behind a constructed type's handle. Its memory stays, so a freed type is recognised.
 struct TypeObject {
   static constexpr std::uint32_t alive = 0x54595031, dead = 0x54595030;
   std::uint32_t magic = alive;
@@ -34,14 +34,15 @@ struct TypeObject {
   std::string name;
   AttributeSet<MPI_Datatype> attributes;
 };
-/// A handle for it, not committed yet.
+/// A handle for the type, not committed yet.
 MPI_Datatype new_type(DatatypePointer type, bool committed = false);
-/// Throws Failure(MPI_ERR_TYPE) for predefined ones, and what is none.
+/// Throws Failure(MPI_ERR_TYPE) for predefined types and invalid handles.
 TypeObject& made_type(MPI_Datatype handle);
-/// Throws Failure(MPI_ERR_TYPE) for what is no type, or, where it is to be used, not committed.
+/// Throws Failure(MPI_ERR_TYPE) for invalid handles, and for uncommitted types that are to be used.
 const TypeView& type_view(MPI_Datatype type, bool must_be_committed = true);
 
-/// Between elements in memory and bytes in a row. \param bytes  to unpack: as many as have come
+/// Copies between elements in memory and a packed buffer. \param bytes  to unpack: as many as
+/// arrived
 inline void pack(const Datatype& type, const void* elements, Bytes bytes, std::byte* to) {
   if (bytes > 0) type.pack(elements, 0, {to, bytes});
 }

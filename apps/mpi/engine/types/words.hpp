@@ -1,4 +1,4 @@
-// Elements of a type in words, for errors.
+// Describes elements of a type in words, for errors.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 

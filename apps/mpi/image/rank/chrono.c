@@ -1,8 +1,8 @@
-/* The clocks of C++ (std::chrono of libstdc++), by the rank's functions (time.c).
+/* The clocks of C++ (std::chrono of libstdc++), implemented with the rank's functions (time.c).
    SPDX-License-Identifier: Apache-2.0 */
 #include <time.h>
 
-/* Weak: a program may be linked with the library's archive. */
+/* Weak, because a program may be linked with the library's archive. */
 #define CLOCK(function, name, which)                                                          \
   __attribute__((visibility("hidden"), weak)) long long function(void) __asm__(name);         \
   long long function(void) {                                                                  \

@@ -1,4 +1,4 @@
-// std::cin, cout, cerr and clog of each rank its own, on its standard streams (streams.c).
+// std::cin, cout, cerr and clog for each rank, on its standard streams (streams.c).
 // SPDX-License-Identifier: Apache-2.0
 #include <cstdio>
 #include <iostream>
@@ -9,7 +9,7 @@
 
 namespace {
 
-/// Writes to a standard stream, whichever that is when it writes: a rank may redirect it.
+/// Writes to the stream that is the standard stream at that time: a rank may redirect it.
 class Output : public std::streambuf {
  public:
   explicit Output(std::FILE*& stream) : stream_(stream) {}
@@ -31,14 +31,14 @@ class Output : public std::streambuf {
 
 using Input = __gnu_cxx::stdio_sync_filebuf<char>;
 
-// Never destroyed, as the library's own.
+// Never destroyed, like the library's own streams.
 alignas(Input) std::byte input[sizeof(Input)];
 alignas(Output) std::byte output[sizeof(Output)], errors[sizeof(Output)];
 
 }  // namespace
 
-// By the names that the program's code has for them; weak: the library's archive has them too. Not
-// for the program's shared libraries, whose constructors would find them before they are made.
+// Under the names that the program's code uses; weak, because the library's archive defines them
+// too. Not for the program's shared libraries, whose constructors would use them before they exist.
 #define STREAM(kind, name, symbol)                     \
   extern std::byte name[sizeof(kind)] __asm__(symbol); \
   alignas(kind) __attribute__((visibility("hidden"), weak)) std::byte name[sizeof(kind)]

@@ -1,10 +1,10 @@
-/* exit() and its like end the rank that calls them, not the process of all ranks.
+/* exit() and similar functions end the rank that calls them, not the process of all ranks.
    SPDX-License-Identifier: Apache-2.0 */
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <stdlib.h>
 
-/* The program wormcube's. A program that is started by itself and calls no MPI has none. */
+/* Defined by wormcube. A program that is started directly and calls no MPI has none. */
 __attribute__((weak, visibility("default"), noreturn)) extern void wormcube_rank_exit(
     int code, int with_handlers);
 

@@ -1,4 +1,4 @@
-/* getopt with the state of each rank its own.
+/* getopt with separate state for each rank.
    SPDX-License-Identifier: Apache-2.0 */
 #define _GNU_SOURCE
 #include <getopt.h>
@@ -6,17 +6,17 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* For the program and its libraries. Weak: a program may have functions of these names. */
+/* For the program and its libraries. Weak: a program may define functions of these names. */
 #define RANK_STATE __attribute__((visibility("default"), weak))
 
 RANK_STATE int optind = 1, opterr = 1, optopt = '?';
 RANK_STATE char *optarg;
 
 static char *rest; /* of a word with several short options */
-/* Words that are no options and were passed over: argv[first .. last). */
+/* Words that are not options and were skipped: argv[first .. last). */
 static int first_plain, last_plain;
 
-/* Moves the plain words that were passed over behind the options that came after them. */
+/* Moves the plain words that were skipped behind the options that follow them. */
 static void move_plain_words(char **argv) {
   const int plain = last_plain - first_plain, options = optind - last_plain;
   if (plain > 0 && options > 0) {
@@ -32,7 +32,7 @@ static void move_plain_words(char **argv) {
 
 static int is_plain(const char *word) { return word[0] != '-' || word[1] == '\0'; }
 
-/* Finds the next word with options; 0: there is none. */
+/* Finds the next word with options; 0 if there is none. */
 static int next_word(int argc, char *const constant_argv[], const char *shorts) {
   char **const argv = (char **)constant_argv;
   const int in_order = *shorts == '-',
@@ -64,7 +64,7 @@ static int missing(const char *shorts) {
   if (*shorts == '-' || *shorts == '+') ++shorts;
   return *shorts == ':' ? ':' : '?';
 }
-static int is_told(const char *shorts) { return opterr != 0 && missing(shorts) != ':'; }
+static int reports_errors(const char *shorts) { return opterr != 0 && missing(shorts) != ':'; }
 
 static int long_option(int argc, char *const argv[], const char *shorts, const struct option *longs,
                        int *index, const char *name, const char *dashes, int may_be_short) {
@@ -87,7 +87,7 @@ static int long_option(int argc, char *const argv[], const char *shorts, const s
   ++optind;
   optopt = 0;
   if (found < 0 || several) {
-    if (is_told(shorts))
+    if (reports_errors(shorts))
       fprintf(stderr,
               several ? "%s: option '%s%s' is ambiguous\n" : "%s: unrecognized option '%s%s'\n",
               argv[0], dashes, name);
@@ -97,7 +97,7 @@ static int long_option(int argc, char *const argv[], const char *shorts, const s
   optopt = 0;
   if (name[length] == '=') {
     if (option->has_arg == no_argument) {
-      if (is_told(shorts))
+      if (reports_errors(shorts))
         fprintf(stderr, "%s: option '%s%s' doesn't allow an argument\n", argv[0], dashes,
                 option->name);
       optopt = option->val;
@@ -106,7 +106,7 @@ static int long_option(int argc, char *const argv[], const char *shorts, const s
     optarg = (char *)name + length + 1;
   } else if (option->has_arg == required_argument) {
     if (optind >= argc) {
-      if (is_told(shorts))
+      if (reports_errors(shorts))
         fprintf(stderr, "%s: option '%s%s' requires an argument\n", argv[0], dashes, option->name);
       optopt = option->val;
       return missing(shorts);
@@ -151,7 +151,7 @@ static int option_of(int argc, char *const argv[], const char *shorts, const str
   const int last = *rest == '\0';
   if (last) ++optind;
   if (known == NULL) {
-    if (is_told(shorts)) fprintf(stderr, "%s: invalid option -- '%c'\n", argv[0], letter);
+    if (reports_errors(shorts)) fprintf(stderr, "%s: invalid option -- '%c'\n", argv[0], letter);
     optopt = letter;
     return '?';
   }
@@ -159,7 +159,7 @@ static int option_of(int argc, char *const argv[], const char *shorts, const str
     const char *const name = last ? (optind < argc ? argv[optind] : NULL) : rest;
     rest = NULL;
     if (name == NULL) {
-      if (is_told(shorts))
+      if (reports_errors(shorts))
         fprintf(stderr, "%s: option requires an argument -- '%c'\n", argv[0], letter);
       optopt = letter;
       return missing(shorts);
@@ -172,7 +172,7 @@ static int option_of(int argc, char *const argv[], const char *shorts, const str
     ++optind;
   } else if (known[2] != ':') {
     if (optind >= argc) {
-      if (is_told(shorts))
+      if (reports_errors(shorts))
         fprintf(stderr, "%s: option requires an argument -- '%c'\n", argv[0], letter);
       optopt = letter;
       rest = NULL;

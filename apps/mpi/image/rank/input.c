@@ -1,11 +1,11 @@
-/* What the system's library reads from its own stdin: here from the rank's (streams.c).
+/* Functions that read from stdin: they read the rank's stream (streams.c).
    SPDX-License-Identifier: Apache-2.0 */
 #define _GNU_SOURCE
 #include <stdarg.h>
 #include <stdio.h>
 #include <wchar.h>
 
-/* For the program and its libraries. Weak: a program may have functions of these names. */
+/* For the program and its libraries. Weak: a program may define functions of these names. */
 #define RANK_STATE __attribute__((visibility("default"), weak))
 #define NAMED(name) __asm__(name)
 
@@ -24,7 +24,7 @@ RANK_STATE char *rank_gets(char *line) {
   return c == EOF && (end == line || ferror(stdin)) ? NULL : line;
 }
 
-/* scanf and vscanf of a C standard: its formats differ. */
+/* scanf and vscanf for one C standard: formats differ between standards. */
 #define SCANS(prefix, suffix)                                                                  \
   extern int system_vfscanf##suffix(FILE *, const char *, va_list) NAMED(prefix "vfscanf");    \
   RANK_STATE int rank_vscanf##suffix(const char *format, va_list list) NAMED(prefix "vscanf"); \

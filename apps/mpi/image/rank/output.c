@@ -1,4 +1,4 @@
-/* What the system's library writes to its own stdout and stderr: here to the rank's (streams.c).
+/* Functions that write to stdout and stderr: they write to the rank's streams (streams.c).
    SPDX-License-Identifier: Apache-2.0 */
 #define _GNU_SOURCE
 #include <errno.h>
@@ -7,7 +7,7 @@
 #include <string.h>
 #include <wchar.h>
 
-/* For the program and its libraries. Weak: a program may have functions of these names. */
+/* For the program and its libraries. Weak: a program may define functions of these names. */
 #define RANK_STATE __attribute__((visibility("default"), weak))
 
 #undef putchar
@@ -16,7 +16,7 @@ RANK_STATE int putchar(int c) { return putc(c, stdout); }
 RANK_STATE int putchar_unlocked(int c) { return putc_unlocked(c, stdout); }
 RANK_STATE wint_t putwchar(wchar_t c) { return fputwc(c, stdout); }
 
-/* A line stays whole. */
+/* Keeps a line in one piece. */
 RANK_STATE int puts(const char* text) {
   flockfile(stdout);
   const int failed = fputs_unlocked(text, stdout) < 0 || putc_unlocked('\n', stdout) < 0;
@@ -24,8 +24,8 @@ RANK_STATE int puts(const char* text) {
   return failed ? EOF : 1;
 }
 
-/* printf and vprintf by the function to any stream. `leading`: of those that check their formats, a
-   parameter more. */
+/* printf and vprintf, by the function for any stream. `leading`: the additional parameter of those
+   that check their formats. */
 #define PRINTS(print, vprint, vfprint, character, leading, ...)          \
   RANK_STATE int vprint(leading const character* format, va_list list);  \
   RANK_STATE int vprint(leading const character* format, va_list list) { \

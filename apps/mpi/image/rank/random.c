@@ -1,11 +1,11 @@
-/* Random numbers and strtok, with state of each rank's own: the system's generators and sequences.
+/* Random numbers and strtok with separate state for each rank; generators as in the system.
    SPDX-License-Identifier: Apache-2.0 */
 #define _GNU_SOURCE
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
-/* For the program and its libraries. Weak: a program may have functions of these names. */
+/* For the program and its libraries. Weak: a program may define functions of these names. */
 #define RANK_STATE __attribute__((visibility("default"), weak))
 
 enum { STATE_BYTES = 128 };

@@ -1,4 +1,4 @@
-/* A rank that sleeps lets others have its core.
+/* A rank that sleeps yields its core to other ranks.
    SPDX-License-Identifier: Apache-2.0 */
 #define _GNU_SOURCE
 #include <errno.h>
@@ -6,10 +6,10 @@
 #include <time.h>
 #include <unistd.h>
 
-/* The program wormcube's; there is none before the program has become a run of it. */
+/* Defined by wormcube; absent in a program that has not become a run of wormcube yet. */
 __attribute__((weak, visibility("default"))) extern void wormcube_rank_sleep(long long nanoseconds);
 
-/* For the program and its libraries. Weak: a program may have functions of these names. */
+/* For the program and its libraries. Weak: a program may define functions of these names. */
 #define RANK_STATE __attribute__((visibility("default"), weak))
 
 enum { per_second = 1000000000 };
@@ -23,7 +23,7 @@ static int is_time(const struct timespec *time) {
   return time->tv_sec >= 0 && time->tv_nsec >= 0 && time->tv_nsec < per_second;
 }
 
-/* A hundred years at the most: more would not be a number of nanoseconds. */
+/* At most a hundred years: more would overflow the nanoseconds. */
 static long long nanoseconds_of(long long seconds, long nanoseconds) {
   const long long most = 100LL * 365 * 24 * 3600;
   return (seconds < most ? seconds : most) * per_second + nanoseconds;
@@ -41,7 +41,7 @@ RANK_STATE int nanosleep(const struct timespec *time, struct timespec *rest) {
   }
   const long long nanoseconds = nanoseconds_of(time->tv_sec, time->tv_nsec);
   if (rest != NULL)
-    rest->tv_sec = rest->tv_nsec = 0; /* may be the same: not before it has been read */
+    rest->tv_sec = rest->tv_nsec = 0; /* may be the same object, so only after reading it */
   return sleep_for(nanoseconds);
 }
 RANK_STATE int clock_nanosleep(clockid_t clock, int flags, const struct timespec *time,

@@ -1,4 +1,4 @@
-/* What `wormcube mpicc` puts into each program: a library, loaded for each rank, and a program.
+/* What `wormcube mpicc` adds to each program: it is a library, loaded for each rank, and a program.
    SPDX-License-Identifier: Apache-2.0 */
 #define _GNU_SOURCE
 #include <getopt.h>
@@ -19,11 +19,11 @@
 #elif defined __riscv && __riscv_xlen == 64
 #define LOADER "/lib/ld-linux-riscv64-lp64d.so.1"
 #else
-#error "the name of this system's loader is not known here"
+#error "unknown name of this system's loader"
 #endif
 __attribute__((section(".interp"), used)) static const char loader[] = LOADER;
 
-/* main may be hidden; these are not. A shared library that is linked with this has none. */
+/* main may be hidden; these are not. A shared library linked with this has no main. */
 __attribute__((weak)) extern int main(int argc, char **argv, char **environment);
 __attribute__((visibility("default"))) int (*const wormcube_rank_main)(int, char **,
                                                                        char **) = main;
@@ -31,12 +31,12 @@ __attribute__((visibility("default"))) int (*const wormcube_rank_main)(int, char
 extern void *__dso_handle;
 extern void __cxa_finalize(void *);
 
-/* The rank's end: functions given to atexit, destructors of globals, the last first. */
+/* The end of a rank: atexit functions and destructors of globals, the last first. */
 __attribute__((visibility("default"))) void wormcube_rank_finish(void) {
   __cxa_finalize(&__dso_handle);
 }
 
-/* The program's libraries call these although the program may not: one of each file beside this. */
+/* The program's libraries may call these even if the program does not: one from each other file. */
 __attribute__((visibility("hidden"), used)) void *const wormcube_rank_state[] = {
     (void *)exit, (void *)random,  (void *)getopt, (void *)nanosleep,
     (void *)dup2, (void *)getchar, (void *)printf};

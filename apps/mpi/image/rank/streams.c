@@ -1,4 +1,4 @@
-/* Standard streams of each rank its own. Standard input is rank 0's; the others are at its end.
+/* Separate standard streams for each rank. Rank 0 reads standard input; the others see its end.
    Standard output and error are the process's until the rank closes or redirects one.
    SPDX-License-Identifier: Apache-2.0 */
 #define _GNU_SOURCE
@@ -11,15 +11,15 @@
 #include <sys/types.h>
 #include <unistd.h>
 
-/* The program wormcube's, while it loads this copy of the program; there is none before the program
-   has become a run of it. */
+/* Defined by wormcube, which calls it while it loads this copy of the program; absent in a program
+   that has not become a run of wormcube yet. */
 __attribute__((weak, visibility("default"))) extern int wormcube_rank_that_is_loaded(void);
 
-/* For the program and its libraries. Weak: a program may have functions of these names. */
+/* For the program and its libraries. Weak: a program may define functions of these names. */
 #define RANK_STATE __attribute__((visibility("default"), weak))
 #define NAMED(name) __asm__(name)
 
-/* The system's own, by names that nothing here has. */
+/* The system's own functions, by names that nothing here defines. */
 extern FILE system_input NAMED("_IO_2_1_stdin_"), system_output NAMED("_IO_2_1_stdout_"),
     system_errors NAMED("_IO_2_1_stderr_");
 extern ssize_t system_read(int, void*, size_t) NAMED("__read");
@@ -28,7 +28,7 @@ extern int system_close(int) NAMED("__close");
 extern int system_dup2(int, int) NAMED("__dup2");
 extern int system_fclose(FILE*) NAMED("_IO_fclose");
 
-/* The system's function, by its type: what this file has under its name comes first. */
+/* The system's function, by its type; the one of that name here would be found first. */
 #define SYSTEMS(function, result, ...)    \
   result (*system_function)(__VA_ARGS__); \
   *(void**)&system_function = dlsym(RTLD_NEXT, function)
@@ -38,12 +38,12 @@ __attribute__((visibility("default"))) FILE *stdin = &system_input, *stdout = &s
                                             *stderr = &system_errors;
 
 /* The descriptors that stand for the rank's 0, 1 and 2. */
-enum { closed = -1, nowhere = -2 }; /* as /dev/null, but of thousands of ranks none needs one */
+enum { closed = -1, nowhere = -2 }; /* like /dev/null, but without a descriptor for each rank */
 static int place_of_rank[3] = {0, 1, 2};
 static pid_t home;
-static int is_own[3]; /* a stream of the rank's, which finds its descriptor at each use */
+static int is_own[3]; /* a stream of the rank, which looks up its descriptor at each use */
 
-/* Whether this is a process that the rank has forked: its descriptors are its own. */
+/* Whether this is a process forked by the rank, which has its own descriptors. */
 static int is_forked(void) { return getpid() != home; }
 
 static int place_of(int file) { return file >= 0 && file <= 2 ? place_of_rank[file] : file; }
@@ -91,7 +91,7 @@ __attribute__((constructor(101))) static void open_streams(void) {
   own_stream(0);
 }
 
-/* The rank's descriptor 0, 1 or 2 is this one from now on; it is closed when it is moved again. */
+/* Makes this the rank's descriptor 0, 1 or 2; it is closed when another one replaces it. */
 static void move(int file, int place) {
   FILE* const streams[] = {stdin, stdout, stderr};
   if (file != 0) fflush(streams[file]);
@@ -100,7 +100,7 @@ static void move(int file, int place) {
   place_of_rank[file] = place;
 }
 
-/* A descriptor of the rank's own for what this one refers to; `closed` if there is none left. */
+/* A new descriptor of the rank for the same file; `closed` if there is none left. */
 static int copy_of(int place) {
   struct stat what;
   if (fstat(place, &what) == 0 && S_ISCHR(what.st_mode) && what.st_rdev == makedev(1, 3))
@@ -130,7 +130,7 @@ RANK_STATE int dup3(int from, int to, int flags) {
   return system_function(place_of(from), to, flags);
 }
 
-/* The lowest that is free: one that the rank has closed, or none of the three. */
+/* The lowest free descriptor of the three, one that the rank has closed, or none. */
 RANK_STATE int dup(int from) {
   const int place = place_of(from), forked = is_forked();
   for (int file = 0; file < 3 && !forked; ++file) {
@@ -149,7 +149,7 @@ RANK_STATE int close(int file) {
   return 0;
 }
 
-/* Which of the rank's standard streams it is; -1: none, or the process's for this rank alone. */
+/* Which of the rank's standard streams it is; -1: none, or the process's for this rank only. */
 static int number_of(const FILE* stream) {
   if (stream == &system_input || is_forked()) return -1;
   return stream == stdin ? 0 : stream == stdout ? 1 : stream == stderr ? 2 : -1;

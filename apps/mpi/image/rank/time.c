@@ -1,4 +1,4 @@
-/* What time it is: with --clock model or steps the rank's own, from 0 on; else the system's.
+/* The time: with --clock model or steps the rank's own, from 0; otherwise the system's.
    SPDX-License-Identifier: Apache-2.0 */
 #define _GNU_SOURCE
 #include <dlfcn.h>
@@ -6,11 +6,11 @@
 #include <sys/time.h>
 #include <time.h>
 
-/* The program wormcube's: whether the rank has a clock of its own, and its nanoseconds. There is
-   none before the program has become a run of it. */
+/* Defined by wormcube: whether the rank has a clock of its own, and its nanoseconds. Absent in a
+   program that has not become a run of wormcube yet. */
 __attribute__((weak, visibility("default"))) extern int wormcube_rank_clock(long long *nanoseconds);
 
-/* Weak: a program may have functions of these names. */
+/* Weak: a program may define functions of these names. */
 #define RANK_STATE __attribute__((visibility("hidden"), weak))
 
 enum { per_second = 1000000000 };
@@ -19,7 +19,7 @@ static int own_time(long long *nanoseconds) {
   return wormcube_rank_clock != NULL && wormcube_rank_clock(nanoseconds);
 }
 
-/* The system's function, by its type; the one of that name here is hidden. */
+/* The system's function, by its type; this file's function of that name is skipped. */
 #define SYSTEMS(function, ...)         \
   static int (*function)(__VA_ARGS__); \
   if (function == NULL) *(void **)&function = dlsym(RTLD_DEFAULT, #function)
