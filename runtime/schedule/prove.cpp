@@ -252,7 +252,7 @@ class Proof {
     } catch (const std::exception& error) {
       fail(error.what());
     } catch (...) {
-      fail("unknown exception");
+      fail("unknown exception type");
     }
     std::terminate();
   }

@@ -43,8 +43,7 @@ Span unreadable_memory() {
     }
     throw UsageError(
         fmt::format("dry run: the process may not reserve {} MiB of addresses, a quarter of its "
-                    "limit; raise it "
-                    "(ulimit -v)",
+                    "limit; raise it (ulimit -v)",
                     least >> 20));
   }();
   return memory;
@@ -240,7 +239,7 @@ void run(const Program& program, RecordingNode& node) {
   } catch (const std::exception& error) {
     std::throw_with_nested(NodeFailure(where(error.what())));
   } catch (...) {
-    std::throw_with_nested(NodeFailure(where("unknown exception")));
+    std::throw_with_nested(NodeFailure(where("unknown exception type")));
   }
 }
 

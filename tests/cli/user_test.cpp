@@ -299,7 +299,7 @@ TEST_CASE("queues that are too large are refused with figures, before anything r
     const auto output = run_wormcube(std::string(arguments) + " --capacity 1048576");
     INFO(arguments << ": " << output.out << output.err);
     CHECK(output.exit == 2);
-    CHECK_THAT(output.err, Contains("room for queues of 1048576 flits each needs") &&
+    CHECK_THAT(output.err, Contains("memory for queues of 1048576 flits each needs") &&
                                Contains("512 MiB of memory") && Contains("is available (") &&
                                Contains("use a smaller --capacity"));
     CHECK(run_wormcube(std::string(arguments) + " --capacity 64").exit == 0);
@@ -355,8 +355,7 @@ TEST_CASE("a dry run that would take hours is refused with figures, unless it is
                              Contains("--record-pieces"));
   const auto shown = run_wormcube("show alltoall --on complete:20000 --algorithm bruck");
   CHECK(shown.exit == 2);
-  CHECK_THAT(shown.err,
-             Contains("show alltoall bruck on complete:20000: the dry run would go through"));
+  CHECK_THAT(shown.err, Contains("show alltoall bruck on complete:20000: the dry run would visit"));
 }
 
 TEST_CASE("a picture of too many nodes is refused before the dry run") {

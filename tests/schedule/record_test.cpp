@@ -423,7 +423,7 @@ TEST_CASE("what a program throws is told with node, step and network, once it ha
     CHECK_THROWS_AS(std::rethrow_if_nested(failure), Mine);
   }
   CHECK_THROWS_WITH(record(ring, [](Node& /*node*/) { throw 1; }),
-                    "node 0, step 0 on ring:5: unknown exception");
+                    "node 0, step 0 on ring:5: unknown exception type");
 }
 
 TEST_CASE("a step is refused for a peer or a move outside the topology", "[schedule]") {
