@@ -152,7 +152,7 @@ TEST_CASE("where nothing of a sweep runs, that is a mistake") {
 TEST_CASE("reproduce without a row is a mistake") {
   for (const char* arguments : {"reproduce kim --sizes 6", "reproduce kim --on mesh:4x4",
                                 "reproduce suh --on torus:4x4,torus:8x8"}) {
-    is_refused(arguments, "no row of its tables is for ");
+    is_refused(arguments, "no row of its tables applies to ");
   }
 }
 
