@@ -46,7 +46,7 @@ std::pair<std::size_t, std::size_t> smooth_factors(std::size_t n);
 ///
 /// 2-D: an R x C array, distributed by rows. 1-D: the N elements are the rows of an n1 x n2 matrix:
 /// - six-step, N = n1 n2: balanced factors, so at most min(n1, n2) nodes have work in every phase.
-/// The input is distributed by rows of the n1 x n2 matrix and the output by rows of the n2 x n1
+///   The input is distributed by rows of the n1 x n2 matrix and the output by rows of the n2 x n1
 ///   one, both in natural order.
 /// - bluestein: a convolution of length n1 n2 >= 2N-1, which has good factors for any N. Input and
 ///   output are distributed by rows of the n1 x n2 matrix, as far as they are below N.

@@ -55,15 +55,14 @@ SignalKind parse_signal_kind(std::string_view text);
 
 /// \param shape  {N} or {R, C}
 /// impulse: 1 at a place that depends on the seed; tones: three real waves of whole periods,
-/// strengths
-/// 1, 1/2, 1/4.
+/// strengths 1, 1/2, 1/4.
 /// Throws UsageError for another shape, or if there is not enough memory for the elements.
 Signal generate_signal(SignalKind kind, std::vector<std::size_t> shape, std::uint64_t seed);
 /// The same, generated where and when it is needed.
 SignalSource made_signal(SignalKind kind, std::vector<std::size_t> shape, std::uint64_t seed);
 
 /// \param file    in NumPy's format (1-D or 2-D, any element type that read_npy knows) or CSV:
-/// recognised by its content, not its name
+///                recognised by its content, not its name
 /// \param column  of a CSV file, as for open_csv_column
 /// Throws UsageError as the readers do, and for values that are not finite, with their place.
 Signal read_signal(const std::string& file, std::string_view column = {});

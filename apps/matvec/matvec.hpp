@@ -65,7 +65,7 @@ struct MatvecPlan {
 /// \param x       x_block_bytes(): at the source of column j x's block j, zeros behind it; the
 ///                others receive it
 /// \param y       y_block_bytes() at the sink of row i, which gets the result's block i; elsewhere
-/// nothing
+///                nothing
 ///
 /// Cost      one broadcast of a block of x along the columns, 2 R C / p operations, one reduction
 ///           of a block of y along the rows, with blocks of n / sqrt(p) elements on a square grid:

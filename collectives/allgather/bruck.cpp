@@ -77,15 +77,15 @@ void allgather_near_first(Node& node, Blocks all) {
 ///
 /// Network  any, of any p; one-port.
 /// Cost     ceil(log2 p) steps: ts ceil(log p) + tw m (p - 1) if links are not shared; with
-/// bundles j + 2^(L-j) - 1 steps if p = 2^L. Nothing is rearranged, as messages are
+///          bundles j + 2^(L-j) - 1 steps if p = 2^L. Nothing is rearranged, as messages are
 ///          gathered from several places.
 /// Links    every step is a circular shift: free of contention on hypercubes and complete networks.
 ///          Elsewhere far_first takes less: on a torus of 8 x 8 108 blocks of time, near_first 189.
 /// Source   J. Bruck, C.-T. Ho, S. Kipnis, E. Upfal, D. Weathersby, Efficient Algorithms for
 ///          All-to-All Communications in Multiport Message-Passing Systems, IEEE TPDS 8(11), 1997;
-/// for Eq. 4.4 of Grama, Gupta, Karypis, Kumar if p is not a power of 2. far_first:
+///          for Eq. 4.4 of Grama, Gupta, Karypis, Kumar if p is not a power of 2. far_first:
 ///          S. Jeaugey, PAT: a new algorithm for all-gather and reduce-scatter operations at scale,
-/// arXiv 2506.20252, after its abstract and program; NCCL's own sequence of bundles
+///          arXiv 2506.20252, after its abstract and program; NCCL's own sequence of bundles
 ///          differs in places.
 void allgather_bruck(Node& node, const Call& call) {
   keep_own(node, call);

@@ -35,7 +35,7 @@ struct Doubling {
 /// Cost     log p steps of one block, (ts + tw m + tc m) log p; if p is not a power of 2 it is
 ///          floor(log2 p) + 2 steps, one of which combines nothing.
 /// Links    free of contention on hypercubes and complete networks; on a line 2^i messages share a
-/// link in step i, tw m (p - 1) in total.
+///          link in step i, tw m (p - 1) in total.
 /// Source   Grama, Gupta, Karypis, Kumar, sec. 4.3, Eq. 4.5; on a ring problem 4.6.
 void allreduce_recursive_doubling(Node& node, const Call& call) {
   const Reduction& reduction = call.arguments.reduction;

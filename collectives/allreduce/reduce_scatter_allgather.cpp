@@ -88,11 +88,11 @@ std::vector<int> bits_of(const Topology& topology, PartsOrder order) {
 ///          ring, commutative: 2 (p-1)(ts + tw m/p) + tc m (p-1)/p. Operators that do not commute
 ///          take reduce_scatter_bruck's and reduce_scatter_ring's second partial results.
 /// Links    ring: each carries one message in a step; doubling: on hypercubes. Elsewhere the
-/// orders differ: in vectors of time, torus:8x8 takes 4.641 plain, 3.375 mirrored, 2.625
+///          orders differ: in vectors of time, torus:8x8 takes 4.641 plain, 3.375 mirrored, 2.625
 ///          interleaved, and with balanced ties 2.8125 and 2.4375. On torus:4x4 and 4x4x4 balanced
 ///          ties leave one message on a link.
 /// Source   Grama, Gupta, Karypis, Kumar, sec. 4.7.1, Eq. 4.14, which confuses the two operations:
-/// all-to-all reduction, all-to-all broadcast. mirrored: allgather_bruck's
+///          all-to-all reduction, all-to-all broadcast. mirrored: allgather_bruck's
 ///          far_first; interleaved: ours.
 void allreduce_by_parts(Node& node, const Call& call) {
   const Reduction& reduction = call.arguments.reduction;

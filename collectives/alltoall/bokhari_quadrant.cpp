@@ -47,7 +47,7 @@ BlockArray plan(const Topology& topology, Rank rank) {
 /// Links     in each line of a square one pair of nodes meets at a time; pairs that meet across the
 ///           diagonal leave by different rows and arrive by different columns.
 /// Source    S. H. Bokhari, H. Berryman, Complete Exchange on a Circuit Switched Mesh, SHPCC 1992.
-/// Reconstructed from its row in Suh, Shin, Yalamanchili, Table 2, which it matches
+///           Reconstructed from its row in Suh, Shin, Yalamanchili, Table 2, which it matches
 ///           exactly; the paper itself was not available.
 void alltoall_bokhari_quadrant(Node& node, const Call& call) {
   const auto& planned = node.plan<BlockArray>("bokhari-quadrant", {},

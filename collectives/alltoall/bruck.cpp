@@ -53,12 +53,12 @@ class Slots {
 ///
 /// Network  any, of any p; one-port.
 /// Cost     ceil(log2 p) steps; step t moves as many blocks as there are numbers below p with bit
-/// t set, p/2 if p is a power of 2: (ts + tw m p/2) log p if links are not shared.
-/// Nothing is rearranged, as messages are gathered from where blocks lie.
+///          t set, p/2 if p is a power of 2: (ts + tw m p/2) log p if links are not shared. Nothing
+///          is rearranged, as messages are gathered from where blocks lie.
 /// Links    every step is a circular shift: free of contention on hypercubes and complete networks.
 /// Source   J. Bruck, C.-T. Ho, S. Kipnis, E. Upfal, D. Weathersby, Efficient Algorithms for
 ///          All-to-All Communications in Multiport Message-Passing Systems, IEEE TPDS 8(11), 1997;
-/// for Eq. 4.9 of Grama, Gupta, Karypis, Kumar if p is not a power of 2.
+///          for Eq. 4.9 of Grama, Gupta, Karypis, Kumar if p is not a power of 2.
 void alltoall_bruck(Node& node, const Call& call) {
   const Rank p = node.size(), r = node.rank();
   node.local([&] { copy(call.input[r], call.output[r]); });

@@ -13,7 +13,7 @@ namespace {
 ///
 /// Network  any of p = 2^d nodes; one-port.
 /// Cost     d steps of p/2 blocks; p blocks are rearranged before each:
-/// (ts + tw m p/2) log p + tr m p log p if links are not shared.
+///          (ts + tw m p/2) log p + tr m p log p if links are not shared.
 /// Links    free of contention on hypercubes and complete networks. On an open mesh of s x s bit b
 ///          of a coordinate loads a link with 2^b messages: ts log p + tw m p (s - 1).
 /// Source   Grama, Gupta, Karypis, Kumar, sec. 4.5.3, Eq. 4.9; problems 4.21 (rearrangement), 4.24

@@ -77,8 +77,7 @@ struct RingTurn {
 ///
 /// In all orders a line's two rings are separate in time: nodes that differ in the parity of one
 /// coordinate are never in that dimension at the same time. Let the dimensions be 1..n, longest
-/// first, and W
-/// the steps of a dimension's longer ring, ceil(a/2) - 1.
+/// first, and W the steps of a dimension's longer ring, ceil(a/2) - 1.
 ///
 ///   paper    n phases of W_1 steps. Two dimensions are taken 1,2 if their parities agree and 2,1
 ///            if not; each further one last by nodes that are even along it, first by odd ones

@@ -102,10 +102,9 @@ std::shared_ptr<const Plan> plan_for(const Topology& topology) {
 /// free. The baseline that clever direct algorithms have to beat. Every node needs the whole plan;
 /// it is computed once for a network and kept.
 ///
+/// Network   products of lines and rings, up to 1024 nodes; one-port, full duplex.
 /// Cost      one start-up of one block for each step of the packing, no closed form: 196 on
-/// mesh:8x8,
-/// Cost      as many start-ups of one block as the packing takes, no formula: 196 on mesh:8x8,
-///           where the bisection bound is 128; 87 on mesh:6x6 (54).
+///           mesh:8x8, where the bisection bound is 128; 87 on mesh:6x6 (54).
 /// Links     free of contention by construction.
 void alltoall_naive_direct(Node& node, const Call& call) {
   const auto plan = plan_for(node.topology());

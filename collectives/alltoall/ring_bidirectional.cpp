@@ -11,8 +11,7 @@ namespace {
 /// direction: first all that go '+', to the nodes up to floor(p/2) on, then all that go '-'.
 ///
 /// Network  one ring or line of any p; one-port. On a line messages from one end to the other
-/// return
-///          over the reverse links, which are idle otherwise.
+///          return over the reverse links, which are idle otherwise.
 /// Cost     p - 1 steps, floor(p^2/4) blocks: ts(p - 1) + tw m floor(p^2/4).
 /// Links    each link carries one message in a step.
 /// Source   Grama, Gupta, Karypis, Kumar, sec. 4.5.1, remark (which calls the one-directional

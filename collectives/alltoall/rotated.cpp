@@ -137,7 +137,7 @@ class RotatedPhase {
 /// Source   C. Liu, N. Gu, K. Ren, J. Tao, Optimal All-to-All Personalized Communication in
 ///          All-Port Tori, IMSCCS 2006; HalfRing and DimRotation of Optimizing All-to-All
 ///          Collective Communication with Fault Tolerance on Torus Networks, ACM 2025 (abstracts).
-/// The algorithm here is ours after them.
+///          The algorithm here is ours after them.
 void alltoall_rotated(Node& node, const Call& call) {
   const Blocks in = call.output;
   const Topology& topology = node.topology();

@@ -92,7 +92,7 @@ BlockArray plan(const Topology& topology, Rank rank, MeshOrder order, MeshRing r
 /// Then all blocks are in their cell, and its members exchange, one dimension after the other.
 ///
 /// Odd sizes (ours): the last coordinate is a cell of its own, which only even nodes reach. Odd
-/// nodes first hand what is for it to their even partners, in one more step per odd size.
+/// nodes first send the blocks for it to their even partners, in one more step per odd size.
 ///
 /// Network   mesh of any dimensions and sizes (a line, a hypercube); one-port, full duplex.
 /// Cost      all sizes even, a_1 the longest of n >= 2 and N nodes: n a_1 / 2 start-ups, n a_1 N /

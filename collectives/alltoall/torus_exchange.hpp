@@ -54,7 +54,7 @@ class TorusExchange {
  public:
   /// The part of one node. \param divisions  k; the topology must fit (see Network)
   /// \param bundle  the digits of the blocks of a bundle, besides those of its cells: its last
-  /// digits
+  ///                digits
   TorusExchange(const Topology& topology, Rank rank, int divisions = 0, Places bundle = {});
 
   /// Steps, the same for every node of the topology.

@@ -115,7 +115,7 @@ BlockArray plan_tseng_diagonal(const Topology& topology, Rank rank) {
 ///
 ///   ring steps t.1, t.2   t = 1, 2, ..: c = 0 goes j+4, c = 1 i+4, c = 2 j-4, c = 3 i-4 in t.1,
 ///                         and in t.2 in the other dimension, with the same sign
-/// 2-hop steps           even c first j, then i, odd c the reverse;
+///   2-hop steps           even c first j, then i, odd c the reverse;
 ///                         + if the coordinate that changes is 0 or 1 modulo 4
 ///   1-hop steps           first j, then i; + if the coordinate that changes is even
 ///
@@ -135,9 +135,8 @@ BlockArray plan_tseng_diagonal(const Topology& topology, Rank rank) {
 ///          one sends '-'.
 /// Source   reconstructed from what S. Kim et al., "Complete Exchange Algorithms in
 ///          Wormhole-Routed Torus Networks", report of their ref. [10], Y. Tseng, S. Gupta, D.
-/// Panda:
-///          diagonals, contention-free, and the costs of Table 1, which this matches. The order of
-///          its messages is not claimed to be theirs.
+///          Panda: diagonals, contention-free, and the costs of Table 1, which this matches. The
+///          order of its messages is not claimed to be theirs.
 void alltoall_tseng_diagonal(Node& node, const Call& call) {
   const auto& planned = node.plan<BlockArray>(
       "tseng-diagonal", {}, [&] { return plan_tseng_diagonal(node.topology(), node.rank()); });

@@ -17,10 +17,9 @@ namespace wormcube {
 /// Network  any, of any p; one-port.
 /// Cost     ceil(log2 p) steps of the whole message: (ts + tw m) ceil(log2 p).
 /// Links    free of contention on one line, ring, tree or complete network, and on products of
-/// these
-///          with powers of two for sizes (including hypercubes): the halves of an interval continue
-///          over separate links. On a ring they do because only the first message may be as long as
-///          half of it.
+///          these with powers of two for sizes (including hypercubes): the halves of an interval
+///          continue over separate links. On a ring they do because only the first message may be
+///          as long as half of it.
 /// Source   Grama, Gupta, Karypis, Kumar, sec. 4.1.1, Eq. 4.1; any p: problem 4.1.
 void broadcast_halving(Node& node, Span message, Rank root) {
   const Rank r = node.rank();

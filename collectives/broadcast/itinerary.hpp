@@ -111,7 +111,7 @@ int rounds(Rank n, Rank base);
 /// Rings in all dimensions, and packets in no more steps than an int counts.
 /// Throws UsageError in the algorithm's name.
 void require_torus_broadcast(std::string_view algorithm, const Setting& setting);
-/// The packets alone, for a tree of so many steps.
+/// The packets alone, for a tree of this many steps.
 void require_packets(std::string_view algorithm, const Packets& packets, int tree_steps = 1);
 
 /// For the entries of the algorithms: a packet is a part.

@@ -128,8 +128,7 @@ std::optional<Side> side_of(std::span<const Rank> sizes) {
 /// Cost     ceil(log_{2k+1} N) steps of the whole message: the lower bound. Every node receives
 ///          once.
 /// Links    free of contention. NOT dimension ordered: each message has its own order of legs,
-/// which
-///          only a checked schedule shows to be free of deadlock.
+///          which only a checked schedule shows to be free of deadlock.
 /// Source   counts: Park et al. as quoted by Wang and Tseng, sec. 5; the displacements were found
 ///          by search and are not the authors'.
 void broadcast_park(Node& node, const Call& call) {

@@ -61,8 +61,7 @@ void cross(Node& node, Span message, Rank root, int bit, Rank done, RingTies tie
 /// the node whose rank differs in one bit.
 ///
 /// Network  any, of 2^d nodes; of any number if the root is node 0, where partners that do not
-/// exist are
-/// skipped. One-port.
+///          exist are skipped. One-port.
 /// Cost     ceil(log2 p) steps of the whole message. Descending: (ts + tw m) log2 p. Ascending on a
 ///          line, ring or tree: ts log2 p + tw m (p - 1), as step i puts 2^i messages on one link;
 ///          with balanced ties ts log2 p + tw m (3p/4 - 1) on a ring.

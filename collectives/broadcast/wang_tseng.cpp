@@ -18,10 +18,9 @@ namespace {
 /// needs it. Each node computes its part from its own coordinates.
 ///
 /// Network  tori n x .. x n, n >= 2, and cn x n x .. x n, n >= 3, in this project's order of
-/// dimensions, the
-/// first one long; all ports; any root.
+///          dimensions, the first one long; all ports; any root.
 /// Cost     k ceil(log_{2k+1} n) + (k-1) steps of the whole message, one less for n = 2 and 3 with
-/// k >= 2; if c > 1, the first logarithm is that of cn.
+///          k >= 2; if c > 1, the first logarithm is that of cn.
 /// Links    free of contention, if routers honour the signs of the hops (or with `mirror`).
 /// Source   S.-Y. Wang, Y.-C. Tseng, Algebraic Foundations and Broadcasting Algorithms for
 ///          Wormhole-Routed All-Port Tori. Rounding for any n, the rows for k > 3, cn, `once` and

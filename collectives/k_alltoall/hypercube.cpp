@@ -21,7 +21,7 @@ constexpr std::string_view k_alltoall_way_out = "use direct";
 ///          k = p: Eq. 4.10.
 /// Links    each link carries one message in a step.
 /// Source   Grama, Gupta, Karypis, Kumar, problem 4.20 (which omits that the sources must be placed
-/// so).
+///          so).
 void k_alltoall_hypercube(Node& node, const Call& call) {
   const std::span<const Rank> sources = sources_of(call.arguments);
   const Rank p = node.size(), r = node.rank(), k = static_cast<Rank>(sources.size()), rows = p / k;

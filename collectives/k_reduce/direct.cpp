@@ -60,7 +60,7 @@ WORMCUBE_ALGORITHM(k_reduce_direct){
       Prediction prediction = direct_prediction(setting, [](Rank target, Rank other) {
         return PatternMessage{other, target};
       });
-      prediction.working_blocks.reset();  // what comes is combined first
+      prediction.working_blocks.reset();  // arrivals are combined first
       // In the step that brings node 0's block a target combines nothing, and after the last step
       // one block more. Other targets combine meanwhile; nodes 0 and 1 are done by then.
       prediction.combined_blocks = p - 1.0 + (targets.size() > 1 && targets.back() > 1 ? 1 : 0);

@@ -128,10 +128,10 @@ void require_swing_whole_vectors(const Topology& topology) {
 ///          operator must commute.
 /// Cost     One port, sides 2^L: log2 p steps, p - 1 blocks; with all ports (p - 1)/(2 D).
 /// Links    (|rho| + 1)/2 = 1, 1, 2, 3, 6, .. messages share a link with one port, |rho| with all:
-/// on torus:8x8 66 blocks of time with one port, 17.25 with all.
+///          on torus:8x8 66 blocks of time with one port, 17.25 with all.
 /// Source   D. De Sensi, T. Bonato, D. Saam, T. Hoefler, Swing: Short-cutting Rings for Higher
-/// Bandwidth Allreduce, NSDI 2024, arXiv 2401.09356; the order of blocks, and sides that are
-/// not a power of 2, after the authors' program.
+///          Bandwidth Allreduce, NSDI 2024, arXiv 2401.09356; the order of blocks, and sides that
+///          are not a power of 2, after the authors' program.
 template <Ports ports>
 struct Swing {
   static constexpr std::string_view whole_name =

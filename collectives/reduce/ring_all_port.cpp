@@ -18,7 +18,7 @@ namespace {
 /// Cost     sides n: 2 D floor(n/2) steps; (p - 1)/(p D) vectors if n is odd or half=split.
 /// Links    each link carries one message in a step.
 /// Source   N. Jain, Y. Sabharwal, Optimal bucket algorithms for large MPI collectives on torus
-/// interconnects, ICS 2010 (abstract); the algorithm here is ours after it.
+///          interconnects, ICS 2010 (abstract); the algorithm here is ours after it.
 void reduce_ring_all_port(Node& node, const Call& call) {
   const Reduction& reduction = call.arguments.reduction;
   const Rank root = call.arguments.root;

@@ -16,7 +16,7 @@ namespace wormcube {
 /// travel together, over the ranks above q and over those below it, unless the operator commutes.
 ///
 /// Network  one ring or line of any p; one-port. On a line the messages from the last node to the
-/// first return over the reverse links, which are idle otherwise.
+///          first return over the reverse links, which are idle otherwise.
 /// Cost     p - 1 steps. For a commutative operator one block in each: (ts + tw m + tc m)(p - 1).
 ///          Else two from the second on: ts (p - 1) + tw m (2p - 3) + tc m p, for p > 2.
 /// Links    each carries one message in a step.

@@ -16,8 +16,7 @@ namespace wormcube {
 ///
 /// Network  any, of any p; one-port.
 /// Cost     for 2^d nodes with n elements each ts log p + tw log p words, and 2n - 1 + 2 (log p -
-/// 1)
-///          elements combined.
+///          1) elements combined.
 /// Links    as scan_hypercube.
 /// Source   Grama, Gupta, Karypis, Kumar, Introduction to Parallel Computing, problem 4.10.
 /// Throws   UsageError, before any message, unless the counts fit.

@@ -14,9 +14,9 @@ namespace wormcube {
 ///
 /// Network  any, of any p (partners beyond p are skipped); one-port.
 /// Cost     c = ceil(log2 p) steps of one block: (ts + tw m) c. In a step a node combines at most
-/// two blocks: 2^d nodes tc m (2 log p - 1), exclusive tc m 2 (log p - 1).
+///          two blocks: 2^d nodes tc m (2 log p - 1), exclusive tc m 2 (log p - 1).
 /// Links    free of contention on hypercubes and complete networks; on a line 2^i messages share a
-/// link in step i, tw m (p - 1) in total.
+///          link in step i, tw m (p - 1) in total.
 /// Source   Grama, Gupta, Karypis, Kumar, sec. 4.3, Algorithm 4.9, Fig. 4.13. That appends on the
 ///          right; the order of ranks is ours.
 void scan_across_bits(Node& node, const Reduction& reduction, ConstSpan mine, Span result,

@@ -12,8 +12,7 @@ enum class Prefix : std::uint8_t { inclusive, exclusive };
 /// Partners across one bit after another swap what their groups have.
 /// \param mine    this node's block
 /// \param result  memory for the result; for an inclusive one it may be `mine`. Node 0's stays as
-/// it
-///                is if exclusive
+///                it is if exclusive
 void scan_across_bits(Node& node, const Reduction& reduction, ConstSpan mine, Span result,
                       Prefix prefix);
 

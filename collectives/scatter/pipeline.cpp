@@ -13,8 +13,7 @@ namespace wormcube {
 namespace {
 
 /// One line of the scatter, relative to one of its nodes. In step s = 1 .. n-1 the line's root
-/// sends
-/// bundle s, which is k hops away in step s + k - 1.
+/// sends bundle s, which is k hops away in step s + k - 1.
 class Pipeline {
  public:
   Pipeline(const Topology& topology, int d, Rank rank, Rank root)

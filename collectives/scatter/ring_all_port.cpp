@@ -20,7 +20,7 @@ namespace {
 ///          its largest.
 /// Links    each link carries one message in a step.
 /// Source   N. Jain, Y. Sabharwal, Optimal bucket algorithms for large MPI collectives on torus
-/// interconnects, ICS 2010 (abstract); the algorithm here is ours after it.
+///          interconnects, ICS 2010 (abstract); the algorithm here is ours after it.
 void scatter_ring_all_port(Node& node, const Call& call) {
   const Rank root = call.arguments.root;
   const HalfWay half = half_of(call.options);

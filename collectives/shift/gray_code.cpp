@@ -60,10 +60,10 @@ ShiftPowers powers_of(const Options& options) { return options.choice<ShiftPower
 ///
 /// Network  any of p = 2^d nodes; one-port.
 /// Cost     (ts + tw m) times the steps: for `forward` one for bit 0 of q = by mod p and two for
-/// each other bit set, at most 2 log p - 1; for `both` at most log p.
+///          each other bit set, at most 2 log p - 1; for `both` at most log p.
 /// Links    neighbours only, each link one message in a step, if node i is at label gray(i) (a
 ///          group of a hypercube's nodes in that order). A network numbered otherwise routes the
-/// same messages over longer, shared paths: use shift_direct there.
+///          same messages over longer, shared paths: use shift_direct there.
 void shift_gray_code(Node& node, const Call& call) {
   const std::int64_t by = call.arguments.by;
   const ShiftPowers powers = powers_of(call.options);

@@ -47,7 +47,7 @@ std::vector<Stage> stages(const Topology& topology, Rank q) {
 ///          digit D: min(D + 1, n - D) if a lower digit is not 0 (then some blocks move one more),
 ///          else min(D, n - D). On s x s nodes at most s.
 /// Links    each link carries one message in a step; on a line the message from one end to the
-/// other returns over the reverse links, which are idle otherwise.
+///          other returns over the reverse links, which are idle otherwise.
 /// Source   Grama, Gupta, Karypis, Kumar, sec. 4.6.1, Fig. 4.22 (a 3-shift on 4 x 4 takes 2 steps,
 ///          not 1, as 12 blocks need compensation).
 void shift_unit_steps(Node& node, const Call& call) {

@@ -30,8 +30,8 @@ class Machine final : public Multicomputer {
   const MachineOptions& options() const;
 
   /// Runs the program on every node and returns when all have finished. Statistics cover this run
-  /// alone.
-  /// Each node begins with the caller's floating-point environment (rounding mode, flush to zero).
+  /// alone. Each node begins with the caller's floating-point environment (rounding mode, flush to
+  /// zero).
   ///
   /// Throws Deadlock with a table if all nodes wait and nothing is in flight; TimeLimit; for the
   /// first exception of a node program NodeFailure, or UsageError if it is one, with the rank in

@@ -36,10 +36,9 @@ namespace wormcube {
 ///               the network again. A run that ends well leaves network and gates as it found them;
 ///               so only after a failure (dirty_) is anything reset.
 /// Memory order  whoever receives all_wait sees what all did before they parked (ExecutorHost), so
-/// it
-/// may read all nodes' state. Whoever claims a failure writes error_ and thrower_ (for
-/// a deadlock unwinding_, too), and publishes them by stopping_ (release). After that
-///               the node unwinding_ alone may write the first two again, before it ends.
+///               it may read all nodes' state. Whoever claims a failure writes error_ and thrower_
+///               (for a deadlock unwinding_, too), and publishes them by stopping_ (release). After
+///               that the node unwinding_ alone may write the first two again, before it ends.
 class Machine::Impl final : public NetworkHost, public ExecutorHost {
  public:
   Impl(const Topology& topology, const MachineOptions& options);

@@ -22,8 +22,7 @@ struct HostAtomics {
 /// time (bench/README.md).
 ///
 /// Threads       one. Another mechanism orders the threads that use the word before and after; so
-/// no
-///               change here orders anything. Others may load the word meanwhile.
+///               no change here orders anything. Others may load the word meanwhile.
 template <class Atomic>
 class OwnedWord {
   static constexpr auto relaxed = std::memory_order_relaxed;

@@ -13,10 +13,10 @@ namespace wormcube {
 ///
 /// Threads       begin, await, watch, unwatch, is_complete: the node. settle: whoever completes it.
 /// Invariants    pending -> awaited, or pending <-> watched, by the node; anything -> complete. The
-/// completing thread learns what the node did: awaited, it arrives at the node's gate;
-/// watched, it calls; pending, it does nothing. An awaited one stays awaited, so that its
-/// completion needs no read-modify-write; the completing thread does not touch it
-/// after settle(), but it stays valid until the gate has opened.
+///               completing thread learns what the node did: awaited, it arrives at the node's
+///               gate; watched, it calls; pending, it does nothing. An awaited one stays awaited,
+///               so that its completion needs no read-modify-write; the completing thread does not
+///               touch it after settle(), but it stays valid until the gate has opened.
 /// Memory order  settle releases what was done for the node. The node acquires it by is_complete(),
 ///               by a failed await or watch, or by the gate.
 template <class Atomics = HostAtomics>

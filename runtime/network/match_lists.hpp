@@ -50,7 +50,7 @@ struct MatchList {
 /// Invariants  items of one key are in one list, in the order appended. Lists that are not in use
 ///             are empty.
 /// Memory      a table that was large once and has been emptied starts again with the lists in
-/// here: the heap is far from everything else that is touched with it.
+///             here: the heap is far from everything else that is touched with it.
 template <class Item>
 class MatchLists {
  public:

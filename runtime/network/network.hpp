@@ -54,9 +54,8 @@ class NetworkHost {
 /// to memory while the path is held; for up to `eager_limit` bytes, if they are more than one flit,
 /// their flits go through the channels before. Or it finds none: then a short payload moves, the
 /// the same path, into a buffer of the table for unexpected messages; a long one's header is
-/// absorbed there. Either way
-/// the path is free again; an absorbed message is copied by the receive that comes later, and the
-/// sender's memory stays pinned until then.
+/// absorbed there. Either way the path is free again; an absorbed message is copied by the receive
+/// that comes later, and the sender's memory stays pinned until then.
 ///
 /// No thread waits in here. A worm that cannot have its next reservation stays behind in that
 /// reservation's queue. The thread that releases it takes the worm over and moves header and body
@@ -70,24 +69,23 @@ class NetworkHost {
 ///             host.completed for any node. Where all nodes share one thread nothing in here needs
 ///             a locked instruction, and none is used (use_one_thread).
 /// Invariants  a worm belongs to one thread at a time. A thread that works in here works through
-///             its own list of waiters that it was handed, in the order in which it was handed
+///             its own list of waiters that it must carry on, in the order in which it received
 ///             them, and leaves when the list is empty; it holds nothing then. Reservations are
 ///             taken in an order that is acyclic if the channel dependency graph is: ports before
 ///             and after all channels, the tag table last, held only for a search or the copy of a
-/// short message. A waiter that is given back has its reservation already: whoever
+///             short message. A waiter that is given back has its reservation already: whoever
 ///             carries it on goes on from there. Flits are in channels only while one thread is in
 ///             one worm's body, which waits for nothing and, once it has its queues, cannot fail.
 ///             So whatever stops a node, it stops between bodies, with all queues empty.
-/// Memory order  for a body. The sender's node has written it before launch(); the receiver's
-/// node has
-/// finished with its room before post(). The copying thread is one of the two, or got the worm from
-/// a
-///             reservation's queue, and the receive from the table that the worm holds: each hand-
-/// over is a release and an acquire (Reservation), so both nodes' writes come before
-///             the copy. After it comes settle() of each end (Transfer), a release: the receiver,
-///             who acquires that, sees the body; the sender, who acquires that, may write to its
-///             memory again, and not before: until then it is the copying thread's. A node that is
-///             stopped keeps both ends' memory until no node is in the network (EmulatedNode).
+/// Memory order  for a body. The sender's node has written it before launch(); the receiver's node
+///               has finished with its room before post(). The copying thread is one of the two, or
+///               got the worm from a reservation's queue, and the receive from the table that the
+///               worm holds. Each transfer of ownership is a release and an acquire (Reservation),
+///               so both nodes' writes come before the copy. After it comes settle() of each end
+///               (Transfer), a release: the receiver, which acquires that, sees the body; the
+///               sender, which acquires that, may write to its memory again, and not before: until
+///               then the copying thread owns it. A stopped node keeps both ends' memory until no
+///               node is in the network (EmulatedNode).
 class Network {
  public:
   struct Settings {

@@ -15,14 +15,13 @@
 namespace wormcube {
 
 /// One node's table of posted receives and of unexpected messages, which arrived before their
-/// receive. A
-/// reservation like any other of the network: a worm reserves it last, a receive nothing else.
+/// receive. A reservation like any other of the network: a worm reserves it last, a receive nothing
+/// else.
 ///
 /// Threads     all functions but acquire: the thread that acts for the holder.
-/// Invariants  no posted receive fits an early message. Each list is in order of arrival; worms of
 /// Invariants  no posted receive fits an unexpected message. Each list is in order of arrival;
-/// worms of
-///             of their own; of two that fit a message the lower `order` is taken.
+///             worms of one source and context arrive in the order sent. Receives with wildcards
+///             have a list of their own; of two that fit a message the lower `order` matches.
 /// Memory      a short unexpected message is kept in a buffer, created and enlarged when needed, as
 ///             long as the number of messages and their bytes are within the limits. Otherwise it
 ///             is treated like a long one: its header is absorbed, its data stays with the sender.

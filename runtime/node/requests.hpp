@@ -106,9 +106,9 @@ class MessageQueries {
 ///              one posted first. Between sources there is no order.
 /// Standard     a send of at most eager_limit bytes (early_limit, if that is set) is complete when
 ///              it is copied, others when they are received. Synchronous ones are never complete
-/// before a receive has matched them.
+///              before a receive has matched them.
 /// Polling      a call that returns false or nothing has let others run on this core. If all nodes
-/// of a program poll, no deadlock is detected.
+///              of a program poll, no deadlock is detected.
 /// Threads      the node's own program only.
 ///
 /// All functions throw UsageError for a node out of range, moves (requests name ranks), a request
@@ -191,9 +191,8 @@ class Requests : public MessageQueries {
 ///     parse(question);  // may throw
 ///
 /// Without a scope, an exception that leaves while a request is active frees the locals first: a
-/// message that
-/// arrives then overwrites whatever is there. If a node leaves a scope by an exception and the
-/// sends that it waits for are never received, the run throws that exception, not Deadlock.
+/// message that arrives then overwrites whatever is there. If a node leaves a scope by an exception
+/// and the sends that it waits for are never received, the run throws that exception, not Deadlock.
 class RequestScope {
  public:
   explicit RequestScope(Requests& requests) : requests_(requests), number_(requests.open_scope()) {}

@@ -91,8 +91,7 @@ void Simulation::packet_granted(Index index, std::int32_t stage) {
 }
 
 /// Packets that request an ejection port are drained in their order, each as its flits arrive and
-/// not
-/// sooner than the port has drained the one before.
+/// not sooner than the port has drained the one before.
 void Simulation::drain(Index port) {
   Resource& resource = resource_at(port);
   while (resource.first_waiting != none) {

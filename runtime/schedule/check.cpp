@@ -101,8 +101,7 @@ class Findings {
 class Checker : public Findings {
  public:
   /// \param per_step  shared by all threads: each writes the entries of its own steps, which
-  /// already
-  ///                  have what is rearranged and combined
+  ///                  already have what is rearranged and combined
   /// \param orderly   set to false by the first route that does not take one dimension after
   ///                  another, the last first: dependency_cycle() does not cover it
   Checker(const Schedule& schedule, const Routing& routing, bool all_port,

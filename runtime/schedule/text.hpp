@@ -29,13 +29,12 @@ namespace wormcube {
 ///
 /// - Numbers after send, receive, rearrange, combine and the peaks are bytes. `by` is followed by
 ///   the moves of a message, dimension and signed hops each, in the order travelled: "0+1 1-2".
-/// Without `by` the router chooses the path. A tag of 0 is left out.
+///   Without `by` the router chooses the path. A tag of 0 is left out.
 /// - A node's `rearrange` is listed in the step that it comes before; after the last step, in
-/// `end`.
-/// `combine` likewise, for what a reduction combines. Zeros are left out.
+///   `end`. `combine` likewise, for what a reduction combines. Zeros are left out.
 /// - A node without a line takes the step idle. `end` in a step: the node takes neither this step
-/// nor a later one (nodes of one schedule may differ in their number of steps). At most one per
-/// node.
+///   nor a later one (nodes of one schedule may differ in their number of steps). At most one per
+///   node.
 /// - `nodes A..B` have equal lines; only lines without messages are joined so.
 /// - '#' starts a comment; empty lines and the number of blanks do not matter.
 std::string schedule_text(const Schedule& schedule);

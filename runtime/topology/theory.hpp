@@ -62,8 +62,7 @@ StatusRange status_range(const Topology& topology);
 
 /// AS: the mean of all nodes' status; in a product n * sum of AS_i / n_i (Corollary 1). It is also
 /// bound (3): with one port, total exchange takes at least this many steps, as each message
-/// occupies
-/// one sender for each hop.
+/// occupies one sender for each hop.
 Rational average_status(const Graph& graph);
 Rational average_status(const Topology& topology);
 /// AS / (n - 1): the mean distance between two different nodes; 0 for one node.

@@ -255,7 +255,7 @@ namespace {
 /// Network   any product of graphs in which every vertex is a node; all-port.
 /// Cost      at most R L start-ups of one block: R = max(dimensions, max_i ceil((p/n_i) / m_i))
 ///           rounds, L the longest of the T_i(m_i) steps of m_i exchanges at once in dimension i;
-/// or (R - 1) L + L', if the remainder for the last round needs fewer exchanges at
+///           or (R - 1) L + L', if the remainder for the last round needs fewer exchanges at
 ///           once. The m_i are chosen for the least. p/n T on d equal graphs (for m_i = 1), any d.
 ///           No optimality is claimed.
 /// Links     neighbours only; one block per link and step.

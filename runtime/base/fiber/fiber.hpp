@@ -51,7 +51,7 @@ class Stacks {
 ///
 /// Threads     any thread may resume, one at a time; the callers order the calls. Code inside must
 ///             not keep the address of a thread_local across suspend() if the resuming thread
-/// changes.
+///             changes.
 /// Exceptions  must not leave the entry (std::terminate); inside they work as everywhere, suspend()
 ///             within a handler included.
 ///

@@ -36,8 +36,7 @@ struct Fiber::Switch {
   /// the processor would mispredict each return up the stack, so it is entered by a jump, too. With
   /// that, and with resume() and suspend() inlined in their callers, a round trip
   /// takes 13 ns instead of 26 (AMD EPYC, Zen 5). Always inline: where ThreadSanitizer sees a call
-  /// begin on one
-  /// stack and end on another, its own stacks of calls grow with each switch.
+  /// begin on one stack and end on another, its own stacks of calls grow with each switch.
   [[gnu::always_inline]] static Transfer jump(void* to, void* data) {
 #if defined(__x86_64__) && !defined(WORMCUBE_ASAN) && !defined(WORMCUBE_TSAN)
     void* from;

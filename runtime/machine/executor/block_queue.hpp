@@ -51,7 +51,7 @@ class TaskBlock {
 ///
 /// Threads     the worker's.
 /// Invariants  a task is in one list at most. A block with tasks in a list, or fresh ones, waits
-/// for its turn or has it. So a task waits for its block's turn and within it for at
+///             for its turn or has it. So a task waits for its block's turn and within it for at
 ///             most `most_rounds` times its block's tasks, and no task that can go on always
 ///             starves another.
 template <class Task>

@@ -71,7 +71,7 @@ class NodeExecutor {
   virtual Rank running_here() const noexcept = 0;
 };
 
-/// Throws UsageError if the system has no room for so many threads, before one is started.
+/// Throws UsageError if the system cannot provide this many threads, before one is started.
 void require_threads(Rank nodes);
 struct ExecutorSettings {
   Rank nodes = 0;

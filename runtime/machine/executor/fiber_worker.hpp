@@ -38,8 +38,8 @@ struct FiberTask {
 /// last. So nodes that end without waiting use one stack after the other, which stays in the cache.
 ///
 /// Threads       run, append: the worker's own thread. start, send, finish: any thread.
-/// idle: the thread that waits for the run's end; a result within
-/// microseconds suffices. The fibers' own: from the first start() until run() has returned.
+///               idle: the thread that waits for the run's end; a result within microseconds
+///               suffices. The fibers' own: from the first start() until run() has returned.
 /// Invariants    a task is in at most one list: it was taken off when it was resumed, and only the
 ///               one that cleared its gate's `parked` puts it back. If that happens before the
 ///               fiber has left its stack, the worker is still running that very fiber, and comes

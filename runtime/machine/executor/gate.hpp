@@ -17,10 +17,11 @@ namespace wormcube {
 ///               finds that no node runs.
 /// Invariants    the low bits count arrivals to come. `parked` is set by the node and cleared by
 ///               exactly one other thread, the one whose unpark() returned true; that one, and no
-/// other, unblocks the node. `stopped` is never cleared while a run lasts. `called` asks the node
-/// to check something before it parks. Only the node clears it, and then checks, so a call that
-/// comes during the check keeps it from parking. An arrival
-///               that returned false does not touch the gate again, so the node may arm it anew.
+///               other, unblocks the node. `stopped` is never cleared while a run lasts. `called`
+///               asks the node to check something before it parks. Only the node clears it, and
+///               then checks, so a call that comes during the check keeps it from parking. An
+///               arrival that returned false does not touch the gate again, so the node may arm it
+///               anew.
 /// Memory order  arrivals and calls release what they did for the node; is_open(), park() and
 ///               answer() acquire it. All are read-modify-writes of one word after arm(), so the
 ///               chain of releases is unbroken. arm() is relaxed: the node publishes the gate to

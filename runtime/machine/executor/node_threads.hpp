@@ -18,11 +18,11 @@ namespace wormcube {
 /// Threads       begin: before the nodes run. block, end: the node's. wake: any.
 /// Invariants    the low half of count_ counts the nodes that are not parked, the high half those
 ///               that have ended. A node subtracts itself after it has announced that it parks and
-/// before it blocks; whoever wakes a node adds it first. So the low half is never below
-///               the number of nodes that run or will, and at 0 nobody runs and nobody is being
-///               woken.
+///               before it blocks; whoever wakes a node adds it first. So the low half is never
+///               below the number of nodes that run or will, and at 0 nobody runs and nobody is
+///               being woken.
 /// Memory order  acq_rel: whoever reads the last one's change sees what all others did before
-/// theirs.
+///               theirs.
 template <class Atomics = HostAtomics>
 class BasicNodeThreads {
  public:

@@ -18,8 +18,7 @@ namespace wormcube {
 /// Invariants    a node that has finished counts as arrived for good. A stopped node's gate is
 ///               open; it must not leave, for not all have come.
 /// Memory order  the counter is read-modify-written with acq_rel: whoever reads the last change
-/// sees what
-/// all others did before theirs, including that they have finished.
+///               sees what all others did before theirs, including that they have finished.
 class StepBarrier {
  public:
   StepBarrier(Rank nodes, NodeExecutor& executor)

@@ -37,8 +37,8 @@ namespace {
 /// Threads       start: one at a time. block: the node's thread; wake: any.
 /// Invariants    left_ counts those that no longer touch anything of this run.
 /// Memory order  generation_ publishes body_ (release) to the threads that wait for it (acquire).
-/// left_ is read-modify-written with acq_rel: whoever reads the last change sees what all
-///               others did before theirs.
+///               left_ is read-modify-written with acq_rel: whoever reads the last change sees what
+///               all others did before theirs.
 class ThreadExecutor final : public NodeExecutor {
  public:
   ThreadExecutor(ExecutorHost& host, const ExecutorSettings& settings)

@@ -35,13 +35,13 @@ using Busy = BasicBusy<>;
 /// Invariants    newest_ is null: the worker is busy, nothing is here; idle(): it is idle, nothing
 ///               is here; dozing(): it sleeps, nothing is here, and it counts as busy; else a
 ///               chain, the newest first, and the worker is busy. A busy worker is counted in
-/// `busy` once: from idle() to a chain by the pusher, before the push; to null by
-/// itself. It uncounts itself after it has rested. So if the pusher is busy, or is
-/// a thread that `busy` does not count and that lets the worker uncount itself again
+///               `busy` once: from idle() to a chain by the pusher, before the push; to null by
+///               itself. It uncounts itself after it has rested. So if the pusher is busy, or is a
+///               thread that `busy` does not count and that lets the worker uncount itself again
 ///               later, `busy` is 0 only when all are idle and nobody pushes.
 /// Memory order  push releases the item, take acquires it. rest() releases nothing: what the worker
 ///               did is ordered by `busy`. To sleep, the worker sets asleep_ and then looks at
-/// newest_; a pusher changes newest_ and then asleep_: all four are sequentially
+///               newest_; a pusher changes newest_ and then asleep_: all four are sequentially
 ///               consistent, so at least one of the two sees the other.
 template <class Item, class Atomics = HostAtomics>
 class WorkList {

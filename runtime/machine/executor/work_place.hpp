@@ -20,9 +20,8 @@ class BasicWorkPlace;
 ///
 /// Threads       begin, started: the thread that starts a run. The others: the workers.
 /// Memory order  with_nodes_ is read after `busy` was found to be 0, or decremented by the worker
-/// that
-/// ended the last of its nodes: both are acq_rel, so whoever makes it 0 sees what all
-///               nodes did.
+///               that ended the last of its nodes: both are acq_rel, so whoever makes it 0 sees
+///               what all nodes did.
 template <class Item, class Atomics = HostAtomics>
 class BasicWorkers {
  public:
@@ -69,12 +68,12 @@ class BasicWorkers {
 
 /// Threads       send, look, has_nodes: any. The others: the worker.
 /// Invariants    the worker that is the last to become idle has found that no node runs. If it has
-/// nodes that have not ended, the run cannot end while it notifies the host; else it
-/// lets a worker check that has some.
+///               nodes that have not ended, the run cannot end while it notifies the host; else it
+///               lets a worker check that has some.
 /// Memory order  WorkList's and BasicWorkers'. A request to check that finds an earlier one pending
-/// does no more: the worker takes the flag back by a read-modify-write, so it sees
-/// what all requesters did before. left_ is written by the worker; others read it when
-///               they have found that nobody is busy.
+///               does no more: the worker takes the flag back by a read-modify-write, so it sees
+///               what all requesters did before. left_ is written by the worker; others read it
+///               when they have found that nobody is busy.
 template <class Item, class Atomics = HostAtomics>
 class BasicWorkPlace {
  public:

@@ -34,9 +34,8 @@ namespace wormcube {
 ///             come_ counts the headers that arrived and our own long sends that are complete. A
 ///             synchronous send completes only when its receiver has matched it. So each event is
 ///             caused by one of the other kind, elsewhere. Equal sums of both in two rounds, with
-/// all
-///             processes quiet, mean that nothing is in flight. A process is quiet when none of its
-///             nodes can continue and no long message that it has matched is still arriving.
+///             all processes quiet, mean that nothing is in flight. A process is quiet when none of
+///             its nodes can continue and no long message that it has matched is still arriving.
 ///
 /// When one process fails, it sends a goodbye to all others, and each of them to all others. A
 /// goodbye is a process's last message in a run. A process that has all of them knows all headers

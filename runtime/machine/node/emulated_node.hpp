@@ -46,8 +46,7 @@ struct alignas(64) Gates {
 
 /// Threads     the node's own, except finished, gates and inbox; and `moving`, which belongs to the
 ///             thread that moves data for the node. Between runs, and while all wait: the thread
-/// that
-///             runs the machine.
+///             that runs the machine.
 /// Invariants  once the machine stops, a node that waits in a step waits at its exit gate before
 ///             its stack unwinds, until no node runs: until then another may still copy from or to
 ///             its memory. It forgets the run before when its next one starts.

@@ -14,7 +14,7 @@ namespace wormcube {
 /// Threads       open, take, close: the node. put: any thread.
 /// Invariants    a closed inbox takes nothing, and is empty.
 /// Memory order  put releases the waiter, take and close acquire it. open() releases nothing: the
-/// event that made others handle its waiters orders what the node did.
+///               event that made others handle its waiters orders what the node did.
 template <class Item, class Atomics = HostAtomics>
 class BasicInbox {
  public:
