@@ -173,7 +173,7 @@ void add_algorithm(const Algorithm& algorithm, std::string origin) {
   for (const Algorithm* other : registry()) {
     if (other->operation == algorithm.operation && other->name == algorithm.name) {
       throw UsageError(fmt::format("{}: algorithm '{}' of {} already exists", origin,
-                                   algorithm.operation->name, algorithm.name));
+                                   algorithm.name, algorithm.operation->name));
     }
   }
   state().algorithms.push_back(&algorithm);

@@ -84,8 +84,7 @@ void Simulation::require_countable() {
   if (packet_hops > most_packet_hops) {
     throw UsageError(fmt::format(
         "packets of {} flits may take up to {} hops, more than the limit of {}; give larger "
-        "packets "
-        "(--packet), or smaller blocks",
+        "packets (--packet), or smaller blocks",
         model_.packet, static_cast<std::int64_t>(std::min<WideTicks>(packet_hops, no_tick)),
         most_packet_hops));
   }

@@ -15,7 +15,7 @@ namespace wormcube {
 
 /// `star:N`: node 0 is joined to all others.
 Graph star_of(Rank nodes);
-/// `petersen`: two cycles 0 .. 4 and 5 7 9 6 8, and spokes from each v to v + 5. Not a Cayley graph.
+/// `petersen`: two cycles 0 .. 4 and 5 7 9 6 8, and spokes from v to v + 5. Not a Cayley graph.
 Graph petersen();
 /// `ccc:D`: a hypercube whose corners are cycles: node w*D + i is joined to the two next places of
 /// its cycle, w*D + (i +- 1 mod D), and to (w ^ 1<<i)*D + i. 1 to 16 dimensions.
