@@ -54,7 +54,7 @@ void Algorithms::add(std::string_view word) {
     const auto operation =
         std::ranges::find(operations_, name, [](Operation known) { return known->name; });
     if (operation == operations_.end()) {
-      throw UsageError(fmt::format("--algorithm {}: '{}' is not called here; there are {}", word,
+      throw UsageError(fmt::format("--algorithm {}: '{}' is not called here; available: {}", word,
                                    name, names(operations_)));
     }
     use(parse_collective(*operation, word.substr(equals + 1)));
@@ -67,9 +67,9 @@ void Algorithms::add(std::string_view word) {
     found = true;
   }
   if (!found) {
-    throw UsageError(
-        fmt::format("no algorithm '{}' of {}; `wormcube list OPERATION` shows what there is",
-                    word.substr(0, colon), names(operations_)));
+    throw UsageError(fmt::format(
+        "unknown algorithm '{}' for {}; `wormcube list OPERATION` lists the available ones",
+        word.substr(0, colon), names(operations_)));
   }
 }
 

@@ -1,4 +1,4 @@
-// The algorithms of an application with several collectives: named, or chosen by formula or replay.
+// The algorithms of an application with several collectives: named, or chosen by model or replay.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -10,34 +10,34 @@
 
 namespace wormcube::apps {
 
-/// Who chooses for `auto`, if not the formulas.
+/// What chooses for `auto`, if not the predictions.
 using AutoChooser = std::function<Collective(Operation, const Topology&, const CostModel&,
                                              Bytes block_bytes, Ports, const Arguments&)>;
 
-/// What was asked for: an algorithm for some of the application's operations; the others are chosen
-/// when network and size of the block are known.
+/// The requested algorithms for some of the application's operations; the others are chosen when
+/// network and block size are known.
 class Algorithms {
  public:
   /// \param text        `auto`, or a list with commas: OPERATION=NAME[:OPTION=VALUE..] for one of
   ///                    the operations, NAME[..] alone for each that has an algorithm of this name
   /// \param operations  those that the application calls
-  /// \param ports       what `auto` may choose
-  /// \param chooser     for `auto`; empty: the cheapest by formula
-  /// Throws UsageError that lists what there is.
+  /// \param ports       the ports that `auto` may use
+  /// \param chooser     for `auto`; empty: the cheapest by prediction
+  /// Throws UsageError that lists what is available.
   Algorithms(std::string_view text, std::vector<Operation> operations, const CostModel& model = {},
              Ports ports = Ports::one, AutoChooser chooser = {});
 
-  /// Those that were asked for by name.
+  /// The algorithms that were requested by name.
   const std::vector<Collective>& named() const { return named_; }
   /// Whether one of them sends through all ports of a node.
   bool all_port() const;
-  /// Asks for one; replaces what was asked for its operation.
+  /// Requests an algorithm; replaces an earlier request for its operation.
   void use(Collective collective);
 
-  /// The algorithm for a call: the one named, or what the chooser takes, or the cheapest by
-  /// formula. An operation with uneven blocks, of which neither knows the time, takes the one whose
-  /// namesake for equal blocks is taken, or is the cheapest.
-  /// Throws UsageError unless it runs on this network with these arguments.
+  /// The algorithm for a call: the requested one, or the chooser's, or the cheapest by prediction.
+  /// An operation with uneven blocks, for which neither knows the time, uses the algorithm whose
+  /// namesake for equal blocks is chosen or cheapest. Throws UsageError unless it applies to this
+  /// network with these arguments.
   Collective choose(Operation operation, const Topology& topology, Bytes block_bytes,
                     const Arguments& arguments = {}) const;
 

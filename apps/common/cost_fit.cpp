@@ -14,8 +14,8 @@ namespace {
 constexpr std::size_t constants = 4;
 using Row = std::array<double, constants>;
 
-/// The constants of a set (bits) that solve the normal equations, the others 0; nothing if these
-/// are singular. Columns are scaled to length 1 first.
+/// The constants of a set (bits) that solve the normal equations, the others 0; nothing if the
+/// equations are singular. Columns are scaled to length 1 first.
 std::optional<Row> solve(std::span<const Row> rows, unsigned set) {
   std::vector<std::size_t> columns;
   for (std::size_t c = 0; c < constants; ++c) {
@@ -33,7 +33,7 @@ std::optional<Row> solve(std::span<const Row> rows, unsigned set) {
     for (std::size_t i = 0; i < n; ++i) {
       const double x = row[columns[i]] / length[i];
       for (std::size_t j = 0; j < n; ++j) a[i][j] += x * row[columns[j]] / length[j];
-      a[i][n] += x;  // every row's wanted value is 1
+      a[i][n] += x;  // every row's target value is 1
     }
   }
   for (std::size_t i = 0; i < n; ++i) {

@@ -1,4 +1,4 @@
-// The constants of the cost model, fitted to times that were measured.
+// The constants of the cost model, fitted to measured times.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -12,10 +12,10 @@
 
 namespace wormcube {
 
-/// One measured call: what its formulas count, and how long it took.
+/// One measured call: its predicted counts, and how long it took.
 struct CostSample {
   double startups = 0;                  // steps
-  double transferred = 0;               // bytes in time, links that are shared counted so
+  double transferred = 0;               // bytes in time; shared links count multiply
   double rearranged = 0, combined = 0;  // bytes
   double us = 0;                        // more than 0
   std::array<double, 4> counts() const { return {startups, transferred, rearranged, combined}; }
@@ -23,15 +23,15 @@ struct CostSample {
 
 struct CostFit {
   CostModel model;
-  /// Whether the samples tell of it; else it is 0 in the model.
+  /// Whether the samples determine it; else it is 0 in the model.
   bool has_startup = false, has_transfer = false, has_rearrange = false, has_combine = false;
   /// (fitted - measured) / measured: root of the mean square, median and largest magnitude.
   double rms = 0, median = 0, largest = 0;
   double fitted_us(const CostSample& sample) const;
 };
 
-/// The constants, none below 0, of the least sum of squared relative errors: exactly, by trying
-/// each set of constants that are not 0. Empty without samples that tell anything.
+/// The constants, none below 0, with the least sum of squared relative errors: exactly, by trying
+/// each set of nonzero constants. Empty if the samples determine none.
 std::optional<CostFit> fit_costs(std::span<const CostSample> samples);
 
 }  // namespace wormcube

@@ -9,7 +9,7 @@
 
 namespace wormcube::apps {
 
-/// n items over p nodes in consecutive blocks that differ by one at most; the longer ones come
+/// n items over p nodes in consecutive blocks that differ by at most one; the longer ones come
 /// first. With fewer items than nodes the last nodes have none.
 struct Distribution {
   std::size_t items = 0;
@@ -22,7 +22,7 @@ struct Distribution {
   std::size_t count(Rank r) const {
     return quotient() + (static_cast<std::size_t>(r) < remainder() ? 1 : 0);
   }
-  /// The most that any node has.
+  /// The largest number at any node.
   std::size_t largest() const { return quotient() + (remainder() > 0 ? 1 : 0); }
   bool even() const { return remainder() == 0; }
 

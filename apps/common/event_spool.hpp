@@ -1,4 +1,4 @@
-// Events of any number in bounded memory: pieces of a temporary file, merged in order.
+// Any number of events in bounded memory: pieces of a temporary file, merged in order.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -17,12 +17,12 @@
 
 namespace wormcube {
 
-/// Keeps so many events in memory; what is more goes to a temporary file, piece by piece, as it is.
-/// sort() puts each piece in order, then merge() calls with the events of several spools in order.
-/// Event is trivially copyable, and `<` is total.
+/// Keeps a fixed number of events in memory; further events go to a temporary file, piece by piece,
+/// unsorted. sort() sorts each piece, then merge() calls with the events of several spools in
+/// order. Event is trivially copyable, and `<` is total.
 ///
-/// add() never fails: who adds may be in the middle of a run. sort() throws UsageError if there was
-/// no room for the file.
+/// add() never fails: the caller may be in the middle of a run. sort() throws UsageError if there
+/// was no space for the file.
 template <class Event>
 class EventSpool {
   static_assert(std::is_trivially_copyable_v<Event>);
@@ -64,11 +64,11 @@ class EventSpool {
     std::ranges::sort(events_, std::less<>());
     if (!failed_) return;
     throw UsageError(
-        "trace: no room for its temporary file; trace fewer nodes or steps (--trace-nodes, "
+        "trace: no space for its temporary file; trace fewer nodes or steps (--trace-nodes, "
         "--trace-steps)");
   }
 
-  /// Events one after the other: of a piece of the file, read little by little, or in memory.
+  /// Events one after another: of a piece of the file, read in small portions, or in memory.
   class Source {
    public:
     Source(std::FILE* file, std::size_t first, std::size_t count)
@@ -115,17 +115,17 @@ class EventSpool {
 
   std::size_t in_memory_;
   std::vector<Event> events_;
-  bool failed_ = false;  // there was no room for the file
+  bool failed_ = false;  // there was no space for the file
   std::FILE* file_ = nullptr;
   std::vector<std::size_t> pieces_;  // events of each piece of the file, in its order
 };
 
-/// Calls f(event) in order. The spools are sorted, and get nothing new meanwhile.
+/// Calls f(event) in order. The spools are sorted, and receive no events meanwhile.
 template <class Event, class F>
 void merge(std::initializer_list<const EventSpool<Event>*> spools, F f) {
   std::vector<typename EventSpool<Event>::Source> sources;
   for (const EventSpool<Event>* const spool : spools) spool->append_sources(sources);
-  // The earliest of all sources' next.
+  // The earliest of all sources' next events.
   using Head = std::pair<Event, std::size_t>;
   const auto later = [](const Head& a, const Head& b) { return b.first < a.first; };
   std::priority_queue<Head, std::vector<Head>, decltype(later)> heads(later);

@@ -1,4 +1,4 @@
-// The exchange inside an application: choosing it, running with it, counting what it cost.
+// The exchange inside an application: chooses it, runs with it, counts its cost.
 // SPDX-License-Identifier: Apache-2.0
 #include "wormcube/apps/common/exchange.hpp"
 
@@ -48,13 +48,13 @@ MeasuredRun measured_run(const Statistics& statistics, std::chrono::nanoseconds 
   return run;
 }
 
-/// Of each run a few sums are kept, not the statistics of every node and link: runs may be a
-/// million.
+/// Only a few sums are kept of each run, not the statistics of every node and link: there may be a
+/// million runs.
 /// \param walls  gets the times of all timed runs
 MeasuredRun median_run(const Runner& runner, const RunOptions& options, const Program& program,
                        const std::function<std::chrono::nanoseconds()>& after_run,
                        std::vector<std::chrono::nanoseconds>& walls) {
-  require_memory(fmt::format("the figures of {} timed runs", options.iterations),
+  require_memory(fmt::format("the statistics of {} timed runs", options.iterations),
                  static_cast<double>(options.iterations) *
                      (sizeof(MeasuredRun) + sizeof(std::chrono::nanoseconds)),
                  "use fewer of them (--iterations)");
@@ -140,7 +140,7 @@ Exchange find_exchange(std::string_view text, const CostModel& model, Ports port
           fmt::format(", {}{}", operation == operations::alltoall ? "" : uneven, algorithm->name);
     }
   }
-  throw UsageError(fmt::format("no exchange algorithm '{}'; there are {}", name, known));
+  throw UsageError(fmt::format("unknown exchange algorithm '{}'; available: {}", name, known));
 }
 
 Exchange resolve(Exchange exchange, const Topology& topology, Bytes block_bytes) {
@@ -266,7 +266,7 @@ RunFigures measure(const Runner& runner, const RunOptions& options, const Progra
   if (memory_need(runner.topology, program).schedule > most_recorded_bytes) {
     if (options.modelled) {
       figures.modelled.emplace();
-      figures.modelled->reason = "too many messages for a dry run beside the real one";
+      figures.modelled->reason = "too many messages for a dry run besides the real one";
     }
     return figures;
   }

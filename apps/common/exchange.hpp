@@ -1,4 +1,4 @@
-// The exchange inside an application: which algorithm, on which runner, and what it cost.
+// The exchange inside an application: its algorithm, its runner, and its cost.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -21,13 +21,13 @@
 
 namespace wormcube::apps {
 
-/// How an application exchanges blocks. An alltoall algorithm gets equal blocks, padded where the
-/// matrix does not divide; an alltoallv algorithm gets the exact ones.
+/// How an application exchanges blocks. An alltoall algorithm gets equal blocks, padded if the
+/// matrix does not divide evenly; an alltoallv algorithm gets the exact ones.
 struct Exchange {
   Collective collective = {};  ///< without an algorithm: the cheapest alltoall, or the chooser's
   CostModel model = {};        ///< for the choice of the cheapest
   Ports ports = Ports::one;    ///< for the choice of the cheapest
-  AutoChooser chooser = {};    ///< empty: the cheapest by formula
+  AutoChooser chooser = {};    ///< empty: the cheapest by prediction
 
   bool uneven() const { return collective.operation() == operations::alltoallv; }
   /// Whether the algorithm, if it is chosen already, sends through all ports.
@@ -40,24 +40,24 @@ struct Exchange {
   }
 };
 
-/// \param text  `auto`, or an alltoall algorithm, or an alltoallv one; `alltoallv:NAME` where both
+/// \param text  `auto`, or an alltoall algorithm, or an alltoallv one; `alltoallv:NAME` if both
 ///              have the name; with options: `kim-recursive:divisions=2`
 /// Throws UsageError that lists the algorithms.
 Exchange find_exchange(std::string_view text, const CostModel& model = {},
                        Ports ports = Ports::one);
 
-/// The exchange for blocks of this size, its algorithm chosen. Throws UsageError unless it runs on
-/// this network.
+/// The exchange for blocks of this size, with its algorithm chosen. Throws UsageError unless it
+/// applies to this network.
 Exchange resolve(Exchange exchange, const Topology& topology, Bytes block_bytes);
 
-/// Whatever runs node programs: a machine; in tests also a proof.
+/// Anything that runs node programs: a machine; in tests also a proof.
 struct Runner {
   Topology topology;
   std::function<Statistics(const Program&)> run;
   bool all_port = false;
   int virtual_channels = 2;
-  Team* processes = nullptr;               ///< null: this one alone
-  std::optional<FlitQueues> queues = {};   ///< of an emulated network, for estimates of memory
+  Team* processes = nullptr;               ///< null: a single process
+  std::optional<FlitQueues> queues = {};   ///< an emulated network's, for estimates of memory
   const Multicomputer* machine = nullptr;  ///< null: a proof
 };
 /// The machine must outlive the runner.
@@ -69,15 +69,15 @@ std::pair<Rank, Rank> nodes_here(const Runner& runner);
 /// Whether all nodes live in this process.
 bool holds_all(const Runner& runner);
 
-/// Calls it in every process. What one of them throws, a mistake or want of memory, all throw: the
-/// first one's UsageError.
+/// Calls it in every process. If it throws in one of them, a usage error or lack of memory, all
+/// throw the first one's UsageError.
 void in_all_processes(const Runner& runner, const std::function<void()>& act);
-/// Joined over the processes; of this one alone where there is no other. NaN counts as infinite.
+/// Combined over the processes; this one's alone if there is no other. NaN counts as infinite.
 std::uint64_t sum(const Runner& runner, std::uint64_t of_process);
 double maximum(const Runner& runner, double of_process);
 
-/// Gives every process what the nodes of all have written to an array of the host, which is small:
-/// some bytes for each node.
+/// Gives every process what all nodes have written to a small array of the host: some bytes for
+/// each node.
 ///
 /// \param place  where a node has written: from the first byte to one past the last; ascending with
 ///               the rank
@@ -87,35 +87,35 @@ void join(const Runner& runner, Span array,
 std::chrono::nanoseconds sum(const Runner& runner,
                              std::span<std::chrono::steady_clock::duration> of_nodes);
 
-/// A machine that an application's messages are replayed on.
+/// A modelled machine on which an application's messages are replayed.
 struct ModelledMachine {
-  MachineModel model;  // all_port is as the run has it
+  MachineModel model;  // all_port is set from the run
   int virtual_channels = 2;
 };
 
-/// What one run of an application takes on a modelled machine: its exchanges, message by message,
-/// what it rearranges and combines, and what it says that it computes. The host's copies are not in
-/// it.
+/// The time of one run of an application on a modelled machine: its exchanges, message by message,
+/// the data that it rearranges and combines, and the computation that it declares. The host's
+/// copies are not included.
 struct ModelledRun {
   std::optional<Ticks> time;  // none: a reason
   std::string reason;         // a deadlock, or too many messages to record
   std::size_t messages = 0, blocked = 0;
-  Ticks lost = 0;  // by all messages together
-  /// What the time is made of, along the critical path.
+  Ticks lost = 0;  // over all messages
+  /// The components of the time, along the critical path.
   Ticks startups = 0, transfer = 0, contention = 0, rearranging = 0, combining = 0, computing = 0;
 };
 
-/// How often an application runs, and what is done beside it.
+/// How often an application runs, and what else is done.
 struct RunOptions {
   int warmup = 0;      ///< runs before the ones that are timed
-  int iterations = 1;  ///< timed runs; the figures are those of the median by wall time
+  int iterations = 1;  ///< timed runs; the median by wall time is reported
   bool verify = true;
   std::chrono::milliseconds time_limit{0};  ///< of all timed runs together (TimeLimit); 0: none
   bool check = true;  ///< record the program dry and check the schedule; up to 256 MB of it
-  /// One run more, after the timed ones, of this program made of the application's; empty: none.
+  /// One extra run, after the timed ones, of a program made from the application's; empty: none.
   std::function<Program(const Program&)> traced = {};
   std::optional<ModelledMachine> modelled = {};  ///< replay the recorded program there; needs check
-  /// Told what comes next: "dry run", "run 2 of 5"; may be empty.
+  /// Called with what comes next: "dry run", "run 2 of 5"; may be empty.
   std::function<void(std::string_view phase)> progress = {};
 
   void tell(std::string_view phase) const {
@@ -133,11 +133,11 @@ struct UsedCollective {
   int calls;           ///< of each node, in one run
 };
 
-/// What one run cost, of the runner's statistics.
+/// The cost of one run, from the runner's statistics.
 struct MeasuredRun {
-  bool measured = false;       ///< false: the runner has no statistics, and what follows is 0
+  bool measured = false;       ///< false: the runner has no statistics, and the rest is 0
   std::uint64_t messages = 0;  ///< sent by all nodes
-  Bytes bytes_moved = 0;       ///< sent by all nodes: padding and forwarding included
+  Bytes bytes_moved = 0;       ///< sent by all nodes, including padding and forwarding
   std::uint64_t links_used = 0;
   std::uint64_t link_messages_max = 0;  ///< on one directed link in the whole run
   Bytes link_bytes_max = 0;
@@ -150,39 +150,39 @@ struct MeasuredRun {
   std::chrono::nanoseconds host{0};  ///< of all nodes: copying the host's array to them and back
 };
 
-/// What ran and what it cost: of all timed runs the median by wall time.
+/// What ran and its cost: of all timed runs the median by wall time.
 struct RunFigures : MeasuredRun {
   std::string topology;  ///< what the network really is (Topology::describe)
   Rank nodes = 0;
   int dimensions = 0;
   std::vector<UsedCollective> collectives;
-  Bytes block_bytes = 0;  ///< the largest block of any call, padding included
+  Bytes block_bytes = 0;  ///< the largest block of any call, including padding
   Bytes padding = 0;      ///< bytes of padding in the blocks of all nodes and calls
-  bool has_links = true;  ///< false: on a real network, of which nothing is known
+  bool has_links = true;  ///< false: a real network, which shows nothing of this
   std::vector<std::chrono::nanoseconds> walls = {};  ///< of all timed runs, in their order
 
   /// The same program's dry run, checked: steps, link_load_max (per step), ...; empty if not done.
   std::optional<ScheduleReport> schedule = {};
-  /// With RunOptions::modelled; empty in all processes but the first.
+  /// With RunOptions::modelled; empty in all processes except the first.
   std::optional<ModelledRun> modelled = {};
 };
 
-/// Runs the program as the options say and fills in what the runner and the dry run tell. The dry
-/// run comes last: where the sizes of messages depend on data, it repeats those of the last run.
-/// \param figures    what the application knows already: collectives, block_bytes, padding
-/// \param after_run  called after each run, in all processes: mean time per node that went into the
+/// Runs the program as the options say and fills in the results of the runner and the dry run. The
+/// dry run comes last: if the sizes of messages depend on data, it repeats those of the last run.
+/// \param figures    what the application already knows: collectives, block_bytes, padding
+/// \param after_run  called after each run, in all processes: mean time per node spent on the
 ///                   host's array
 RunFigures measure(const Runner& runner, const RunOptions& options, const Program& program,
                    RunFigures figures, const std::function<std::chrono::nanoseconds()>& after_run);
 
-/// require_memory for each process: its own limits, and its share of what its computer has. To be
-/// called in_all_processes().
+/// require_memory for each process: its own limits, and its share of its computer's memory. Call it
+/// in_all_processes().
 /// \param bytes  of this process
 void require_memory_here(std::string_view what, const Runner& runner, double bytes,
                          std::string_view way_out);
 
-/// Throws UsageError with both figures if the program's nodes in this process (a dry run tells) and
-/// the host's arrays together need more memory than there is. To be called in_all_processes().
+/// Throws UsageError with both figures if the program's nodes in this process (as a dry run shows)
+/// and the host's arrays together need more memory than is available. Call it in_all_processes().
 /// \param host_bytes  of this process
 void require_memory_to_run(
     std::string_view what, const Runner& runner, double host_bytes, const Program& program,

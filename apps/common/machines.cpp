@@ -19,7 +19,7 @@ namespace {
 
 using ProfileJson = nlohmann::ordered_json;
 
-/// A profile that a file calls by a name of its own or leaves without a figure.
+/// A profile to which a file gives its own name, or that has no figure for a constant.
 constexpr Ticks no_figure = -1;
 
 struct ProfileRow {
@@ -52,7 +52,7 @@ constexpr std::array built_in_machines{
                "Scott, Thorson, The Cray T3E Network, 1996; Ames Laboratory, MP_Lite"},
     ProfileRow{"sp-2", "complete:64", 1994, "packet", false, 39'500'000, 1, 25'000, 500'000, 25'000,
                21, no_figure, no_figure, "d v v", 35,
-               "MPL or MPI; a hop is the whole way through the switches",
+               "MPL or MPI; a hop is the whole path through the switches",
                "Chang et al., Low-Latency Communication on the IBM SP, SC'96"},
     ProfileRow{"bluegene-l", "torus:8x8x8", 2005, "packet", true, 3'000'000, 32, 182'857, 100'000,
                182'857, 32, 364, 545, "v v r", 0,
@@ -62,12 +62,11 @@ constexpr std::array built_in_machines{
     ProfileRow{"bluegene-q", "torus:4x4x4x4x2", 2012, "packet", true, 1'942'000, 32, 17'778, 40'000,
                17'778, 4, 47, 70, "r v v", 0, "routes were adaptive",
                "IBM, Blue Gene/Q Hardware Overview, ch. 2"},
-    ProfileRow{
-        "gemini", "torus:17x8x24", 2010, "packet", false, 1'270'000, 64, 20'513, 108'750, 20'513, 7,
-        no_figure, no_figure, "d d v", 0,
-        "settings of simulators of Cray XE6 machines; links of the second dimension are taken as "
-        "the slower ones",
-        "lanl/PPT, hardware/interconnect/configs; sst-macro, configurations/hopper_*"},
+    ProfileRow{"gemini", "torus:17x8x24", 2010, "packet", false, 1'270'000, 64, 20'513, 108'750,
+               20'513, 7, no_figure, no_figure, "d d v", 0,
+               "settings of simulators of Cray XE6 machines; links of the second dimension are "
+               "assumed to be the slower ones",
+               "lanl/PPT, hardware/interconnect/configs; sst-macro, configurations/hopper_*"},
     ProfileRow{"tpu-v4", "torus:4x4x4", 2020, "packet", true, 0, 512, 11'378, 1'000'000, 11'378, 89,
                2, 3, "a v v", 0, "all of the start-up is in the hop",
                "jax-ml/scaling-book; cloud.google.com/tpu/docs/v4"},
@@ -78,7 +77,7 @@ constexpr std::array built_in_machines{
                1280, 2, 1, 1, "v v -", 0, "switches can add up what passes; not modelled",
                "astra-sim, HGX-H100-validated.yml; stas00/ml-engineering, network"}};
 
-/// A flit takes whole ticks at a port: parts of one count as one.
+/// A flit takes whole ticks at a port, rounded up.
 void set_port_rate(MachineProfile& profile, std::int64_t mb_per_s) {
   constexpr Ticks ps_per_us = 1'000'000;  // and bytes per us are MB/s
   profile.port_mb_per_s = mb_per_s;
@@ -116,7 +115,7 @@ MachineProfile profile_of(const ProfileRow& row) {
 class ProfileReader {
  public:
   ProfileReader(const ProfileJson& json, const std::string& file) : json_(json), file_(file) {
-    if (!json.is_object()) fail("an object is expected");
+    if (!json.is_object()) fail("expected an object");
   }
   [[noreturn]] void fail(const std::string& why) const {
     throw UsageError(fmt::format("machine profile {}: {}", file_, why));
@@ -124,19 +123,19 @@ class ProfileReader {
   std::string text(const char* key, const char* preset) {
     const ProfileJson* const value = find(key);
     if (value == nullptr) return preset;
-    if (!value->is_string()) fail(fmt::format("\"{}\" is no text", key));
+    if (!value->is_string()) fail(fmt::format("\"{}\" is not a string", key));
     return value->get<std::string>();
   }
   std::optional<std::int64_t> number(const char* key, std::int64_t least) {
     const ProfileJson* const value = find(key);
     if (value == nullptr || value->is_null()) return std::nullopt;
     if (!value->is_number_integer()) {
-      fail(fmt::format("\"{}\" is {}; a whole number is expected", key, value->dump()));
+      fail(fmt::format("\"{}\" is {}; expected a whole number", key, value->dump()));
     }
     const bool fits = !value->is_number_unsigned() || value->get<std::uint64_t>() < std::uint64_t{1}
                                                                                         << 62U;
     if (!fits || value->get<std::int64_t>() < least) {
-      fail(fmt::format("\"{}\" is {}; at least {} is expected", key, value->dump(), least));
+      fail(fmt::format("\"{}\" is {}; expected at least {}", key, value->dump(), least));
     }
     return value->get<std::int64_t>();
   }
@@ -151,7 +150,7 @@ class ProfileReader {
     const auto per_byte = number((name + "_ps_per_byte").c_str(), 0);
     const auto per_kib = number((name + "_ps_per_kib").c_str(), 0);
     if (per_byte && per_kib) {
-      fail(fmt::format("\"{0}_ps_per_byte\" and \"{0}_ps_per_kib\": one of them", name));
+      fail(fmt::format("\"{0}_ps_per_byte\" and \"{0}_ps_per_kib\": give only one of them", name));
     }
     if (per_kib) return Rate{*per_kib, kib};
     if (per_byte) return Rate{*per_byte, 1};
@@ -167,9 +166,9 @@ class ProfileReader {
     const ProfileJson* const value = find(key);
     std::vector<std::string> list;
     if (value == nullptr) return list;
-    if (!value->is_array()) fail(fmt::format("\"{}\" is no list of texts", key));
+    if (!value->is_array()) fail(fmt::format("\"{}\" is not a list of strings", key));
     for (const ProfileJson& item : *value) {
-      if (!item.is_string()) fail(fmt::format("\"{}\" is no list of texts", key));
+      if (!item.is_string()) fail(fmt::format("\"{}\" is not a list of strings", key));
       list.push_back(item.get<std::string>());
     }
     return list;
@@ -227,7 +226,8 @@ MachineProfile read_profile(const std::string& file) {
   model.combine = combine.value_or(Rate{0, 1});
   if (const auto rate = reader.number("port_mb_per_s", 1)) set_port_rate(profile, *rate);
   if (const auto ticks = reader.number("port_ps", 1)) {
-    if (profile.port_mb_per_s) reader.fail("\"port_ps\" and \"port_mb_per_s\": one of them");
+    if (profile.port_mb_per_s)
+      reader.fail("\"port_ps\" and \"port_mb_per_s\": give only one of them");
     model.port = *ticks;
   }
   model.port_slots = reader.number("port_slots", 1).value_or(0);
@@ -249,8 +249,8 @@ MachineProfile read_profile(const std::string& file) {
 }  // namespace
 
 std::string_view certainty_text() {
-  return "v: read in the source named; d: derived from such figures; r: remembered from it; a: "
-         "assumed; -: no figure, the hop takes a flit's time";
+  return "v: read in the cited source; d: derived from such figures; r: recalled from it; a: "
+         "assumed; -: no figure, a hop takes one flit time";
 }
 
 std::span<const MachineProfile> machine_profiles() {
@@ -267,12 +267,12 @@ std::vector<std::string> MachineProfile::cautions() const {
   if (unit == "circuit") {
     list.emplace_back("its messages set up a circuit first; routers stored nothing");
   }
-  if (!hop) list.emplace_back("no figure for a hop was found: it is taken as a flit's time");
+  if (!hop) list.emplace_back("no figure for a hop was found: a hop takes one flit time");
   if (!startup) list.emplace_back("no figure for a start-up: give one with --ts");
   if (!rearranges) {
     list.emplace_back(model.rearrange.ticks + model.combine.ticks == 0
                           ? "rearranging and combining are free: no figures"
-                          : "of rearranging and combining one is free: no figure");
+                          : "rearranging or combining is free: no figure for one of them");
   }
   if (port_mb_per_s) {
     const double link_mb =

@@ -1,4 +1,4 @@
-// Profiles of machines: the constants of replay, where they come from, and how sure they are.
+// Profiles of machines: the constants of replay, their sources, and how reliable they are.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -16,29 +16,29 @@ namespace wormcube {
 struct MachineProfile {
   std::string name, network;
   int year = 0;
-  std::string unit;                           // what moves as one: worm, circuit or packet
-  MachineModel model;                         // in packets where its unit is; without lock step
-  std::optional<Ticks> hop;                   // none: no figure was found, the preset is taken
+  std::string unit;                           // the unit of transfer: worm, circuit or packet
+  MachineModel model;                         // in packets if its unit is; without lock step
+  std::optional<Ticks> hop;                   // none: no figure was found, the default is used
   std::optional<Ticks> startup;               // none: the user must give one
-  bool rearranges = false;                    // figures for rearranging and combining are there
+  bool rearranges = false;                    // there are figures for rearranging and combining
   std::string sure;                           // of start-up, flit and hop: see certainty_text()
-  std::optional<std::int64_t> port_mb_per_s;  // where a node is slower than its link: model.port
+  std::optional<std::int64_t> port_mb_per_s;  // if a node is slower than its link: model.port
   std::vector<std::string> notes;
   std::string source;
 
-  /// What a user of the profile must know, in sentences.
+  /// What a user of the profile must know, as sentences.
   std::vector<std::string> cautions() const;
 };
 
-/// "v": read in the source named; "d": derived from such figures; "r": remembered from it;
-/// "a": assumed; "-": none.
+/// "v": read in the cited source; "d": derived from such figures; "r": recalled from it; "a":
+/// assumed; "-": none.
 std::string_view certainty_text();
 
 std::span<const MachineProfile> machine_profiles();
 /// A built-in profile, or one in a JSON file (a name with a '.' or a '/'). Throws UsageError with
-/// the names there are, or the key that is wrong.
+/// the available names, or the key that is wrong.
 MachineProfile find_machine(const std::string& name);
-/// The file's text; what is read again is equal.
+/// The file's text; reading it gives an equal profile.
 std::string machine_json(const MachineProfile& profile);
 
 }  // namespace wormcube

@@ -11,7 +11,7 @@ namespace wormcube::apps {
 
 namespace {
 
-/// The numbers of a generator that an element takes.
+/// How many numbers of a generator an element uses.
 std::uint64_t draws(ElementType type) {
   return type == ElementType::complex64 || type == ElementType::complex128 ? 2 : 1;
 }

@@ -1,4 +1,4 @@
-// Arrays of random numbers, made by parts.
+// Arrays of random numbers, generated part by part.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -9,8 +9,8 @@
 
 namespace wormcube::apps {
 
-/// Elements that depend on seed and place alone, all different but for chance: real ones, and the
-/// parts of complex ones, from -1 to 1; integers of all their bits.
+/// Elements that depend only on seed and place, and differ except by chance: real ones, and the
+/// parts of complex ones, from -1 to 1; integers over their whole range.
 Source made_array(ElementType type, std::vector<std::size_t> shape, std::uint64_t seed);
 
 }  // namespace wormcube::apps

@@ -50,8 +50,8 @@ void PairCounts::tell(Node& node, const Collective& alltoall) {
     const auto most = std::ranges::max(received(r));
     if (most > elements_.items || total_received(r) > elements_.items) {
       throw std::runtime_error(
-          fmt::format("{} {}: node {} was told to expect {} elements of one "
-                      "node, {} in all; there are {}",
+          fmt::format("{} {}: node {} received a count of {} elements from one "
+                      "node, {} in total; the input has {}",
                       alltoall.operation()->name, alltoall.name(), r, most, total_received(r),
                       elements_.items));
     }

@@ -1,4 +1,4 @@
-// What each of several processes has of an array of the host: the part of its own nodes.
+// The part of a host array that each of several processes has: that of its own nodes.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -15,12 +15,12 @@
 
 namespace wormcube::apps {
 
-/// What this process' nodes have of an array that is shared out to the nodes in their order.
+/// This process's part of an array that is distributed over the nodes in their order.
 /// \param of_node  a node's part
 Part part_here(const Runner& runner, const std::function<Part(Rank)>& of_node);
 
-/// Shows every process a whole array, of which each has a part, in order, some at a time: so none
-/// needs to hold it. What look throws, all throw.
+/// Shows every process a whole array, of which each has a part, in order, some elements at a time,
+/// so none needs to hold it. If look throws, all processes throw.
 /// \param element_bytes  no element is cut
 /// \param look           at some elements, from `first` on
 void in_order(const Runner& runner, std::size_t elements, std::size_t element_bytes, Part here,
@@ -35,7 +35,7 @@ void write_npy(const Runner& runner, const std::string& file, ElementType type,
 void write_list(const Runner& runner, const std::string& file, std::string_view name,
                 ElementType type, std::size_t elements, Part here, ConstSpan mine);
 
-/// An item of each process, in every process; of one process its own.
+/// An item of each process, in every process; for a single process its own.
 template <class Item>
 requires std::is_trivially_copyable_v<Item> std::vector<Item> of_all_processes(const Runner& runner,
                                                                                const Item& mine) {

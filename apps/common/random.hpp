@@ -14,7 +14,7 @@ namespace wormcube::apps {
 class SplitMix {
  public:
   static constexpr std::uint64_t golden = 0x9e3779b97f4a7c15U;
-  /// Another increment for a second sequence: with the same one all seeds are parts of one
+  /// A different increment for a second sequence: with the same one all seeds are parts of one
   /// sequence.
   static constexpr std::uint64_t second = 0xd1342543de82ef95U;
   /// \param increment  odd
@@ -24,7 +24,7 @@ class SplitMix {
     state_ += increment_;
     return mixed(state_);
   }
-  /// As next() so many times.
+  /// As calling next() this many times.
   void skip(std::uint64_t numbers) { state_ += numbers * increment_; }
   /// Uniform in [-1, 1), of 53 bits.
   double symmetric() { return static_cast<double>(next() >> 11) * 0x1p-52 - 1; }

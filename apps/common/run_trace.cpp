@@ -18,7 +18,7 @@
 
 namespace wormcube {
 
-/// As it lies in the temporary file.
+/// As it is in the temporary file.
 struct RunTrace::Event {
   enum class Kind : std::uint8_t {
     phase,
@@ -36,7 +36,7 @@ struct RunTrace::Event {
     unseen_receive
   };
   std::int64_t begin = 0, length = 0;
-  std::uint64_t order = 0;   // in which it was told: of equal ones the outer comes first
+  std::uint64_t order = 0;   // in which it was recorded: of equal ones the outer comes first
   std::uint64_t number = 0;  // a step, or a message
   Bytes bytes = 0;
   Rank rank = 0;
@@ -45,7 +45,7 @@ struct RunTrace::Event {
   std::uint32_t run = 0;
   Kind kind = Kind::step;
 
-  /// By time; what lasts longer first; slices before the arrows that they hold.
+  /// By time; longer events first; slices before the arrows that they contain.
   friend bool operator<(const Event& a, const Event& b) {
     return std::tuple(a.begin, -a.length, a.kind, a.rank, a.order) <
            std::tuple(b.begin, -b.length, b.kind, b.rank, b.order);
@@ -86,7 +86,7 @@ constexpr std::array row_names{"steps", "send", "receive", "local"};
 
 }  // namespace
 
-/// Passes everything on, and tells the trace.
+/// Forwards every call, and records it in the trace.
 class RunTrace::SeenNode final : public ForwardingNode {
  public:
   SeenNode(Node& node, RunTrace& trace)
@@ -228,14 +228,14 @@ void RunTrace::add(Event event) {
   events_->add(event);
 }
 
-/// The k-th message of one node to another with a tag is the k-th that this one gets. An arrow
-/// needs both ends; it ends where the later of the two steps begins, or where both do. Who draws it
-/// goes from the slice that begins first to the other: a message that was waited for has one of its
-/// own, within what it was received in. Returns their number.
+/// The k-th message of one node to another with a tag is the k-th that this one receives. An arrow
+/// needs both ends. It ends where the later of the two steps begins, or where both do. It starts in
+/// the slice that begins first: a message that was waited for has a slice of its own, within the
+/// one in which it was received. Returns the number of arrows.
 std::uint64_t RunTrace::find_arrows(EventSpool<Event>& arrows) const {
   struct Ends {
     bool are_sends = false;
-    std::deque<Event> events;  // whose other ends have not come
+    std::deque<Event> events;  // whose other ends have not arrived
   };
   std::map<std::tuple<std::uint32_t, Rank, Rank, Tag>, Ends> half_seen;
   std::uint64_t next_id = 1, arrivals = 0;

@@ -1,4 +1,4 @@
-// What nodes did in a real run, and when: kept in little memory, written as Chrome's trace events.
+// What nodes did in a real run, and when: kept in little memory, written as Chrome trace events.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -19,29 +19,31 @@
 
 namespace wormcube {
 
-/// Sees runs of node programs, by the clock of this computer: of each node its phases, steps,
-/// waits, the messages of each step, its work.
+/// Observes runs of node programs, by this computer's clock: each node's phases, steps, waits, the
+/// messages of each step, its work.
 ///
-/// A message's slice is from the post of its step to the step's end, at its sender and at its
-/// receiver: when a single one of a step was complete a node does not know. Arrows join the two.
+/// A message's slice extends from the post of its step to the step's end, at its sender and at its
+/// receiver: a node does not know when a single message of a step was complete. Arrows join the
+/// two.
 ///
-/// A run only appends events. Memory is bounded: so many events go to a temporary file each time,
-/// as they are; write() sorts them, piece by piece, finds the arrows and merges. Beside them there
-/// are only names and, in write(), the messages of which one end has come.
+/// A run only appends events. Memory is bounded: events go to a temporary file in batches,
+/// unsorted. write() sorts them, piece by piece, finds the arrows and merges. Otherwise memory
+/// holds only names and, in write(), the messages of which one end has arrived.
 ///
-/// Threads  the nodes', during a run; the rest one at a time, between runs.
+/// Threads  the nodes' during a run; the rest one at a time, between runs.
 class RunTrace final : public NodeObserver {
  public:
-  /// \param in_memory  events kept at once, 1 or more; of 64 bytes
+  /// \param in_memory  events kept at once, 1 or more; 64 bytes each
   RunTrace(const Topology& topology, TraceCut cut, std::size_t in_memory = std::size_t{1} << 18U);
   ~RunTrace() override;
   RunTrace(const RunTrace&) = delete;
   RunTrace& operator=(const RunTrace&) = delete;
 
-  /// The program, seen. Waits are seen where the machine has this as its node_observer.
+  /// The program, observed. Waits are observed if the machine has this as its node_observer.
   Program traced(const Program& program);
-  /// All that was seen, in the order of time. \param other  further members of otherData: "\"a\":1"
-  /// Throws UsageError if there was no room for the temporary file.
+  /// Writes all observations, in order of time. \param other  further members of otherData:
+  /// "\"a\":1"
+  /// Throws UsageError if there was no space for the temporary file.
   TraceCounts write(const std::function<void(std::string_view)>& write, std::string_view other);
 
   void waits(Rank rank) noexcept override;
@@ -52,7 +54,7 @@ class RunTrace final : public NodeObserver {
  private:
   class SeenNode;
   using Clock = std::chrono::steady_clock;
-  /// What a node has told; written by its own thread.
+  /// What a node has recorded; written by its own thread.
   struct Seen {
     bool in_step = false, left_out = false;
     std::size_t step = 0;

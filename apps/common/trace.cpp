@@ -1,4 +1,4 @@
-// Chrome's trace event JSON, event by event.
+// Chrome trace event JSON, event by event.
 // SPDX-License-Identifier: Apache-2.0
 #include "wormcube/apps/common/trace.hpp"
 
@@ -24,7 +24,7 @@ constexpr Ticks per_ns = 1000;
 
 }  // namespace
 
-/// As it lies in the temporary file.
+/// As it is in the temporary file.
 struct ReplayTrace::Event {
   enum class Kind : std::uint8_t { slice, flow_start, flow_end };
   enum class Of : std::uint8_t {
@@ -40,10 +40,10 @@ struct ReplayTrace::Event {
     all_steps  // of lock step
   };
   Ticks time = 0, length = 0;
-  std::uint64_t order = 0;    // in which it was told; holds come last
+  std::uint64_t order = 0;    // in which it was recorded; holds come last
   std::uint64_t subject = 0;  // a message, a channel, bytes or a step
   std::int64_t row = 0;       // of a node's
-  Rank rank = 0, peer = 0;    // whose it is; of a hold, source and destination
+  Rank rank = 0, peer = 0;    // the node; for a hold, source and destination
   std::uint32_t step = 0;     // of a hold
   Kind kind = Kind::slice;
   Of of = Of::send;
@@ -57,7 +57,7 @@ struct ReplayTrace::Event {
 
 namespace {
 
-/// Cut off, not rounded: a slice inside another stays there.
+/// Truncated, not rounded: a slice inside another stays there.
 std::string model_time(Ticks ticks) { return trace_time(ticks / per_ns); }
 
 /// The threads of a node: local work, then one for sending and one for receiving at each port, then
@@ -95,7 +95,7 @@ class TraceRows {
     while (port + 1 < ports_ && routing_.topology().link(rank, port) != link) ++port;
     return port;
   }
-  /// Cables join the same ports both ways: the port to where the link comes from.
+  /// Cables join the same ports in both directions: the port that the link comes from.
   int incoming(Rank rank, Link link) const {
     const Topology& topology = routing_.topology();
     const auto place = topology.place(link);
@@ -121,7 +121,7 @@ class TraceRows {
 
 namespace {
 
-/// When nodes begin, post and only wait for their steps.
+/// When nodes begin, post, and only wait for their steps.
 class StepTimes {
  public:
   StepTimes(const Schedule& schedule, const MachineModel& model, const Replay& replay)
@@ -145,7 +145,7 @@ class StepTimes {
       sent = std::max(sent, m.sent);
     }
   }
-  /// When its work before a step begins: in lock step that of all.
+  /// When its work before a step begins: in lock step, that of all nodes.
   Ticks begin(Rank rank, std::size_t step) const {
     if (step == 0) return 0;
     return model_.lock_step ? barriers_[step]
@@ -196,7 +196,7 @@ void ReplayTrace::delivered(const WormLife& worm) {
 
 namespace {
 
-/// How many channels are held, as the file goes on: told when nothing earlier can come any more.
+/// How many channels are held over the file: emitted when nothing earlier can follow.
 class BusyChannels {
  public:
   void hold(Ticks from, Ticks to) {
@@ -335,7 +335,7 @@ TraceCounts ReplayTrace::write(const std::function<void(std::string_view)>& writ
     }
   }
 
-  // Phases, in them the steps, in these the waits for what is not delivered yet.
+  // Phases; in them the steps; in these the waits for messages that are not delivered yet.
   if (replay.time && !replay.steps.empty()) {
     const StepTimes times(schedule, model, replay);
     for (Rank rank = 0; rank < static_cast<Rank>(schedule.ranks.size()); ++rank) {
@@ -467,7 +467,7 @@ TraceCounts ReplayTrace::write(const std::function<void(std::string_view)>& writ
     }
   });
   count_busy(std::numeric_limits<Ticks>::max());
-  // A last event without a comma behind it.
+  // A last event, without a trailing comma.
   write(
       fmt::format(R"({{"ph":"C","name":"busy channels","pid":{},"ts":{},"args":{{"channels":0}}}})"
                   "\n]}}\n",

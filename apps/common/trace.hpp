@@ -1,4 +1,4 @@
-// A replay as a trace for Perfetto: Chrome's trace event JSON, in modelled time.
+// A replay as a trace for Perfetto: Chrome trace event JSON, in modelled time.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -15,7 +15,7 @@
 
 namespace wormcube {
 
-/// What is left out: nodes and steps outside. An arrow needs both of its ends.
+/// The nodes and steps that are traced. An arrow needs both of its ends.
 struct TraceCut {
   std::vector<Rank> nodes;  // ascending; empty: all
   std::size_t first_step = 0, last_step = static_cast<std::size_t>(-1);
@@ -27,11 +27,11 @@ struct TraceCounts {
   std::uint64_t events = 0, left_out = 0;  // slices
 };
 
-/// Sees a replay, and writes it. Memory beside the replay's own result is bounded: so many events
-/// are kept, more go to a temporary file.
+/// Observes a replay, and writes it. Memory besides the replay's own result is bounded: a fixed
+/// number of events is kept, more go to a temporary file.
 class ReplayTrace final : public ReplayObserver {
  public:
-  /// \param in_memory  events kept at once, 1 or more; of 64 bytes
+  /// \param in_memory  events kept at once, 1 or more; 64 bytes each
   explicit ReplayTrace(TraceCut cut, std::size_t in_memory = std::size_t{1} << 18U);
   ~ReplayTrace() override;
   ReplayTrace(const ReplayTrace&) = delete;
@@ -40,9 +40,9 @@ class ReplayTrace final : public ReplayObserver {
   /// Which channels a worm held, and when.
   void delivered(const WormLife& worm) override;
 
-  /// Writes the whole file, event by event, in the order of time; once. \param other  further keys
+  /// Writes the whole file, event by event, in order of time; once. \param other  further keys
   /// of "otherData", as JSON text without braces: "\"topology\":\"ring:4\""
-  /// Throws UsageError if there was no room for the temporary file.
+  /// Throws UsageError if there was no space for the temporary file.
   TraceCounts write(const std::function<void(std::string_view)>& write, const Schedule& schedule,
                     const Routing& routing, const MachineModel& model, const Replay& replay,
                     std::string_view other);

@@ -1,4 +1,4 @@
-// The lines that all trace files share.
+// The lines that all trace files have.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -11,12 +11,12 @@
 
 namespace wormcube {
 
-/// Microseconds with three decimals, as readers keep nanoseconds.
+/// Microseconds with three decimals, so that readers keep nanoseconds.
 inline std::string trace_time(std::int64_t nanoseconds) {
   return fmt::format("{}.{:03}", nanoseconds / 1000, nanoseconds % 1000);
 }
 
-/// Whatever somebody has named so, as it stands between quotes of JSON.
+/// A name given by a user, escaped for a JSON string.
 inline std::string trace_quoted(std::string_view name) {
   const std::string text =
       nlohmann::json(name).dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);

@@ -68,9 +68,9 @@ class Phases {
     scale(direction, data);
   }
 
-  // nk = (n^2 + k^2 - (k-n)^2) / 2: with the chirp c[n] = exp(-+ i pi n^2 / N) the transform is
-  // X = c (c x * conj c). The convolution does not mind the order of the spectra, so it leaves out
-  // the transpositions that would make it natural.
+  // nk = (n^2 + k^2 - (k-n)^2) / 2: with the chirp c[n] = exp(-+ i pi n^2 / N) the transform is X =
+  // c (c x * conj c). The convolution works with spectra in any order, so it omits the
+  // transpositions that would give natural order.
   void bluestein(Direction direction, Span data) const {
     const Memory kernel = node_.memory(plan_.buffer_bytes(node_.rank()));
     node_.phase("chirps");
@@ -98,7 +98,7 @@ class Phases {
   }
 
  private:
-  // A phase of its own, priced: a transform of n elements is 5 n log2 n operations, in one pass
+  // A separate phase, priced: a transform of n elements is 5 n log2 n operations, in one pass
   // over the rows.
   void begin_rows(const MatrixShape& matrix) const {
     node_.phase("transforms of rows");

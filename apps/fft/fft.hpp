@@ -8,14 +8,14 @@
 
 namespace wormcube::apps {
 
-/// X[k] = sum over n of x[n] exp(-+ 2 pi i n k / N), in one or two dimensions; backwards divided by
-/// the number of elements. Natural order in and out; plan.input() and plan.output() say which
-/// elements are this node's.
+/// X[k] = sum over n of x[n] exp(-+ 2 pi i n k / N), in one or two dimensions; the inverse is
+/// divided by the number of elements. Natural order in and out; plan.input() and plan.output() say
+/// which elements belong to this node.
 ///
 /// \param node      this node; every node of the machine makes the same call
 /// \param exchange  resolved; used for every transposition
 /// \param plan      for this number of nodes
-/// \param data      the node's elements, before and after; plan.buffer_bytes() at least, 8-byte
+/// \param data      the node's elements, before and after; at least plan.buffer_bytes(), 8-byte
 ///                  aligned
 ///
 /// Cost      six-step 3 exchanges, 2-D 2, bluestein 6; local transforms 2 (six-step, 2-D) or 6

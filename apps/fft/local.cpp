@@ -20,7 +20,7 @@ namespace wormcube::apps {
 
 namespace {
 
-// FFTW's planner keeps state of its own and is not thread safe; only its execution is.
+// FFTW's planner has state of its own and is not thread safe; only its execution is.
 std::mutex& planner() {
   static std::mutex mutex;
   return mutex;
@@ -42,7 +42,7 @@ std::size_t largest_prime_factor(std::size_t n) {
   return std::max(largest, n);
 }
 
-/// FFTW ends the process when it is refused memory.
+/// FFTW ends the process if it gets no memory.
 void require_memory_to_plan(std::size_t length, std::size_t scratch) {
   constexpr double own = 2 << 20, tables = 2;
   require_available(

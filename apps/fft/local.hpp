@@ -1,4 +1,4 @@
-// Transforms within one node: rows by FFTW, planned beforehand, and exact roots of unity.
+// Transforms within one node: rows by FFTW, planned in advance, and exact roots of unity.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -33,7 +33,7 @@ class LocalTransforms {
 
   /// Plans the transform of `rows` rows of `length` elements, in both directions, if not yet done.
   void prepare(std::size_t length, std::size_t rows);
-  /// Transforms rows that follow each other, in place, without scaling. The shape must be prepared.
+  /// Transforms consecutive rows, in place, without scaling. The shape must be prepared.
   void run(std::size_t length, std::size_t rows, Direction direction, Complex* data) const;
 
  private:
@@ -53,8 +53,8 @@ double transform_serially(std::span<const std::size_t> shape, Direction directio
 /// FFTW by its own name: "fftw-3.3.10-sse2-avx".
 std::string_view local_transforms_library();
 
-/// Bytes of tables and buffers that FFTW takes for a transform beside what it takes for each: those
-/// of a convolution, where a large prime factor needs one.
+/// Bytes of tables and buffers that FFTW takes for a transform, besides its elements: those of a
+/// convolution, if a large prime factor needs one.
 double convolution_bytes(std::size_t length);
 
 /// exp(2 pi i t / order), rounded once: integers reduce the angle to an eighth of the circle.

@@ -1,4 +1,4 @@
-// The checks of a transform by parts.
+// The checks of a transform in parts.
 // SPDX-License-Identifier: Apache-2.0
 #include "wormcube/apps/fft/parts.hpp"
 
@@ -38,7 +38,7 @@ double root_ratio(long double error, long double whole) {
   return error == 0 ? 0 : static_cast<double>(std::sqrt(error / whole));
 }
 
-/// The powers of exp(-2 pi i / order), as Roots has them, in extended precision.
+/// The powers of exp(-2 pi i / order), as in Roots, in extended precision.
 class LongRoots {
  public:
   explicit LongRoots(std::size_t order) {
@@ -60,7 +60,7 @@ class LongRoots {
   std::vector<Long> fine_, coarse_;
 };
 
-/// What a part of the signal adds to a bin.
+/// The contribution of a part of the signal to a bin.
 Long sum_of_part(std::size_t columns, const LongRoots& by_row, const LongRoots& by_column,
                  std::size_t rows, std::size_t bin, Direction direction, std::size_t first,
                  std::span<const Complex> signal) {

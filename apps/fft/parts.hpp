@@ -1,4 +1,4 @@
-// The checks of a transform whose signal and spectrum several processes share.
+// The checks of a transform whose signal and spectrum are distributed over several processes.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -11,7 +11,7 @@
 
 namespace wormcube::apps {
 
-// All processes call these together, with what they have of the whole, and get the same.
+// All processes call these together, with their parts of the whole, and get the same result.
 
 /// relative_error of the whole.
 double relative_error(const Runner& runner, std::span<const Complex> got,
@@ -20,8 +20,8 @@ double relative_error(const Runner& runner, std::span<const Complex> got,
 double parseval_error(const Runner& runner, std::size_t elements, std::span<const Complex> signal,
                       std::span<const Complex> spectrum);
 
-/// Some bins, chosen at random, against the definition's sum in extended precision: the root of the
-/// mean square of the errors, by that of all bins (which Parseval's sum tells).
+/// Some bins, chosen at random, compared with the definition's sum in extended precision: the root
+/// mean square of the errors, relative to that of all bins (from Parseval's sum).
 /// \param in, out  which elements of the whole `signal` and `spectrum` are
 double bins_error(const Runner& runner, std::span<const std::size_t> shape, Direction direction,
                   Part in, std::span<const Complex> signal, Part out,

@@ -1,4 +1,4 @@
-// Choosing how to transform: the method of a 1-D transform, its factors, what is made beforehand.
+// Chooses how to transform: the method of a 1-D transform, its factors, its tables.
 // SPDX-License-Identifier: Apache-2.0
 #include "wormcube/apps/fft/plan.hpp"
 
@@ -21,7 +21,7 @@ constexpr std::array<std::pair<FftMethod, std::string_view>, 3> methods{
      {FftMethod::six_step, "six-step"},
      {FftMethod::bluestein, "bluestein"}}};
 
-// Squares of indices stay below 2^64, and 16 bytes for each element within any computer.
+// Squares of indices stay below 2^64, and 16 bytes for each element within any computer's memory.
 constexpr std::size_t most_elements = std::size_t{1} << 31;
 
 FftMethod choose(const std::vector<std::size_t>& shape, FftMethod method, Rank nodes) {
@@ -32,7 +32,7 @@ FftMethod choose(const std::vector<std::size_t>& shape, FftMethod method, Rank n
   }
   if (method != FftMethod::automatic) return method;
   // Bluestein's takes two transforms of twice the length, four times the work, and FFTW does the
-  // same where a node's own length is prime. It pays where more than twice as many nodes share it.
+  // same if a node's own length is prime. It pays off if more than twice as many nodes share it.
   const auto all = static_cast<std::size_t>(nodes);
   const std::size_t busy = std::min(balanced_factors(shape[0]).first, all);
   const std::size_t busy_convolving = std::min(smooth_factors(2 * shape[0] - 1).first, all);
@@ -74,7 +74,8 @@ FftMethod parse_fft_method(std::string_view text) {
   for (const auto& [method, name] : methods) {
     if (name == text) return method;
   }
-  throw UsageError(fmt::format("no fft method '{}'; there are auto, six-step, bluestein", text));
+  throw UsageError(
+      fmt::format("unknown fft method '{}'; available: auto, six-step, bluestein", text));
 }
 
 std::pair<std::size_t, std::size_t> balanced_factors(std::size_t n) {

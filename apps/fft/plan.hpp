@@ -1,4 +1,4 @@
-// What every node knows of a transform before it starts: method, factors, distribution, local
+// What every node knows about a transform before it starts: method, factors, distribution, local
 // plans, roots of unity.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
@@ -22,12 +22,11 @@ std::string_view to_string(FftMethod method);
 FftMethod parse_fft_method(std::string_view text);
 
 struct FftOptions {
-  bool inverse = false;                     ///< backwards, divided by the number of elements
-  FftMethod method = FftMethod::automatic;  ///< of a 1-D transform
+  bool inverse = false;                     ///< inverse, divided by the number of elements
+  FftMethod method = FftMethod::automatic;  ///< for a 1-D transform
   /// FFTW times its plans (FFTW_MEASURE) instead of guessing (FFTW_ESTIMATE).
   bool measure = false;
-  /// Of six-step the other way round: takes what a plan without it gives, and gives what that
-  /// takes.
+  /// Six-step in reverse: takes what a plan without it returns, and returns what that takes.
   bool turned = false;
 };
 
@@ -42,17 +41,17 @@ std::pair<std::size_t, std::size_t> balanced_factors(std::size_t n);
 /// least n and as small as that allows; the smaller first.
 std::pair<std::size_t, std::size_t> smooth_factors(std::size_t n);
 
-/// A transform of one shape on a number of nodes, for both directions. Made on the host; then it is
-/// only read.
+/// A transform of one shape on a number of nodes, for both directions. Created on the host, then
+/// read-only.
 ///
 /// 2-D: an R x C array, distributed by rows. 1-D: the N elements are the rows of an n1 x n2 matrix:
 /// - six-step, N = n1 n2: balanced factors, so at most min(n1, n2) nodes have work in every phase.
-///   Goes in distributed by rows of the n1 x n2 matrix and comes out by rows of the n2 x n1 one, in
-///   natural order both times.
-/// - bluestein: a convolution of length n1 n2 >= 2N-1, which has good factors whatever N has. Goes
-///   in and comes out distributed by rows of the n1 x n2 matrix, as far as they are below N.
+///   The input is distributed by rows of the n1 x n2 matrix and the output by rows of the n2 x n1
+///   one, both in natural order.
+/// - bluestein: a convolution of length n1 n2 >= 2N-1, which has good factors for any N. Input and
+///   output are distributed by rows of the n1 x n2 matrix, as far as they are below N.
 ///
-/// `auto` takes six-step if more than half of the nodes have rows in every phase, else bluestein.
+/// `auto` picks six-step if more than half of the nodes have rows in every phase, else bluestein.
 class FftPlan {
  public:
   /// \param shape  {N} or {R, C}, at least 1 each
@@ -78,7 +77,7 @@ class FftPlan {
   };
   Slice input(Rank node) const { return slice(matrix_, node); }
   Slice output(Rank node) const;
-  /// What fft() needs for a node's elements.
+  /// The buffer that fft() needs for a node's elements.
   Bytes buffer_bytes(Rank node) const { return matrix_.buffer_bytes(node, nodes_); }
 
   const LocalTransforms& local() const { return local_; }

@@ -22,7 +22,7 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-// A plan, an exchange and the host's share of the time: what all runs of one job have in common.
+// A plan, an exchange and the host's share of the time: what all runs of one job share.
 class Transform {
  public:
   Transform(const Runner& runner, const Exchange& exchange, const FftPlan& plan)
@@ -31,7 +31,7 @@ class Transform {
         plan_(plan),
         host_(static_cast<std::size_t>(runner.topology.nodes())) {}
 
-  /// What this process' nodes have before and after.
+  /// This process's elements before and after.
   Part input() const {
     return part_here(runner_, [&](Rank r) { return as_part(plan_.input(r)); });
   }
@@ -85,9 +85,9 @@ class Transform {
   std::vector<Clock::duration> host_;  // entry r: written by node r
 };
 
-/// What the host holds beside the input: the result, what it is compared with, and FFTW's own
-/// arrays for that: twiddle factors and a buffer, and for a large prime factor those of a
-/// convolution. Measured with FFTW 3.3.10, length 2^20.
+/// What the host holds besides the input: the result, its reference, and FFTW's own arrays for
+/// that: twiddle factors and a buffer, and for a large prime factor those of a convolution.
+/// Measured with FFTW 3.3.10, length 2^20.
 double host_bytes(std::span<const std::size_t> shape, bool verify) {
   const auto array = static_cast<double>(count_elements(shape) * sizeof(Complex));
   if (!verify) return array;
@@ -119,7 +119,7 @@ FftCheck check_serial(std::span<const std::size_t> shape, std::span<const Comple
   return {true, relative_error(result.output, wanted), tolerance};
 }
 
-/// One run of one job, on what this process has of it.
+/// One run of one job, on this process's part.
 class Job {
  public:
   Job(const Runner& runner, const Exchange& exchange, const FftJob& job)
@@ -201,7 +201,7 @@ class Job {
       job_.options.tell("the inverse transform");
       FftOptions options = job_.fft;
       options.method = plan_.method();
-      options.turned = true;  // from where the result is to where the input is
+      options.turned = true;  // from the result's place to the input's
       const FftPlan back(shape_, options, runner_.topology.nodes());
       Transform inverse(runner_, exchange_, back);
       std::vector<Complex> again(in_.count);
@@ -224,7 +224,7 @@ class Job {
     }
   }
 
-  /// What needs the whole arrays.
+  /// The checks that need the whole arrays.
   void verify_alone(double tolerance) {
     {
       job_.options.tell("a shifted signal with an impulse");
@@ -238,7 +238,7 @@ class Job {
     result_.serial = check_serial(shape_, input_, direction_, tolerance, result_);
   }
 
-  /// Of a spectrum that no process has whole, if it is not too long to be brought together.
+  /// Of a spectrum that no process has whole, if it is short enough to be gathered.
   std::optional<SpectralPeak> find_peak() const {
     if (holds_all(runner_)) return strongest_frequency(result_.output);
     if (plan_.elements() > longest_joined) return {};

@@ -15,7 +15,7 @@
 
 namespace wormcube::apps {
 
-/// A longer spectrum in several processes is not brought together to find its strongest period.
+/// A longer spectrum in several processes is not gathered to find its strongest period.
 inline constexpr std::size_t longest_joined = std::size_t{1} << 20;
 
 struct FftJob {
@@ -26,20 +26,20 @@ struct FftJob {
 
 struct FftResult {
   RunFigures figures;
-  std::vector<Complex> output;  ///< natural order: those elements that this process' nodes have
-  Part here;                    ///< the elements of the whole that they are
+  std::vector<Complex> output;  ///< natural order: the elements that this process's nodes have
+  Part here;                    ///< which elements of the whole they are
   /// "six-step, 2820 = 47 x 60", "bluestein, convolution length 5625 = 75 x 75", "2-D, ...".
   std::string method;
   FftMethod used = FftMethod::automatic;  ///< of a 1-D transform
   std::string remark;    ///< idle nodes, real input computed as complex; may be empty
   Rank busy_nodes = 0;   ///< that have rows in every phase
-  FftCheck inverse;      ///< a second distributed run, the other way, gives the input again
+  FftCheck inverse;      ///< a second distributed run, the inverse, gives the input again
   FftCheck parseval;     ///< sum |X|^2 = N sum |x|^2
-  FftCheck closed_form;  ///< a third one, of the input shifted and with an impulse: ShiftAndImpulse
+  FftCheck closed_form;  ///< a third run, with the input shifted and an impulse: ShiftAndImpulse
   FftCheck serial;       ///< against one FFTW transform on the host, which does the local ones too
-  FftCheck bins;         ///< some bins against the definition's sum, where several processes share
+  FftCheck bins;         ///< some bins against the definition's sum, if several processes share
                          ///< the signal and none could hold it, instead of the two before
-  /// Of a 1-D forward transform; empty too where several processes share more than longest_joined.
+  /// For a 1-D forward transform; also empty if several processes share more than longest_joined.
   std::optional<SpectralPeak> peak;
   std::chrono::nanoseconds serial_wall{0};  ///< of that transform, planning excluded
 
@@ -54,8 +54,8 @@ struct FftResult {
 };
 
 /// Each process reads, holds and verifies what its nodes have.
-/// Throws UsageError before anything runs: a shape that cannot be, values that are not finite, an
-/// exchange that does not run here, too little memory.
+/// Throws UsageError before anything runs: an impossible shape, values that are not finite, an
+/// exchange that does not apply here, too little memory.
 FftResult run_fft(Machine& machine, const Exchange& exchange, const FftJob& job);
 FftResult run_fft(const Runner& runner, const Exchange& exchange, const FftJob& job);
 

@@ -1,4 +1,4 @@
-// What `wormcube fft` transforms: read from a file, or generated.
+// The signal that `wormcube fft` transforms: read from a file, or generated.
 // SPDX-License-Identifier: Apache-2.0
 #include "wormcube/apps/fft/signal.hpp"
 
@@ -34,7 +34,7 @@ constexpr std::array<std::pair<SignalKind, std::string_view>, 4> kinds{
      {SignalKind::impulse, "impulse"},
      {SignalKind::tones, "tones"}}};
 
-// Whole periods in N samples; which ones depends on the seed.
+// Whole periods in N samples; the seed determines which ones.
 void add_tones(SplitMix& random, std::uint64_t order, std::size_t first,
                std::span<Complex> values) {
   for (double strength = 1; strength > 0.2; strength /= 2) {
@@ -94,7 +94,7 @@ SignalKind parse_signal_kind(std::string_view text) {
     if (name == text) return kind;
   }
   throw UsageError(
-      fmt::format("no signal '{}'; there are random, random-real, impulse, tones", text));
+      fmt::format("unknown signal '{}'; available: random, random-real, impulse, tones", text));
 }
 
 SignalSource::SignalSource(Signal signal)
@@ -178,7 +178,7 @@ SignalSource open_signal_again(const std::string& file, std::string_view column,
 
 }  // namespace
 
-// What is opened of a pipe's copy keeps it.
+// The source keeps a pipe's copy open.
 SignalSource open_signal(const std::string& file, std::string_view column) {
   return read_once(file,
                    [&](const std::string& name) { return open_signal_again(name, column, file); });

@@ -54,7 +54,7 @@ double relative_error(std::span<const Complex> got, std::span<const Complex> wan
 
 double parseval_error(std::span<const Complex> signal, std::span<const Complex> spectrum) {
   if (signal.size() != spectrum.size()) return std::numeric_limits<double>::quiet_NaN();
-  // One scale for both: that of the spectrum, whose values are the larger ones.
+  // One scale for both: the spectrum's, whose values are the larger ones.
   const int exponent = exponent_above(largest_component(spectrum));
   const long double wanted = static_cast<long double>(signal.size()) * energy(signal, exponent);
   const long double error = std::abs(energy(spectrum, exponent) - wanted);
@@ -146,7 +146,7 @@ SpectralPeak strongest_frequency(std::span<const Complex> spectrum) {
     const double part = peak.magnitude > 0 ? magnitude / peak.magnitude : 0;
     sum += part * part;
   }
-  // What rounding leaves of a constant is no frequency.
+  // The rounding residue of a constant is not a frequency.
   if (peak.magnitude <= fft_tolerance(n) * std::abs(spectrum[0])) return {};
   const auto frequencies = static_cast<double>(bins), whole = static_cast<double>(n);
   peak.chance = std::min(1.0, frequencies * std::pow(1 - 1 / sum, frequencies - 1));

@@ -1,4 +1,4 @@
-// One row for what a source's blocks leave at a node, one for each kind of links; a column a flow.
+// One row per node and kind of links for what a source's blocks leave there; one column per flow.
 // SPDX-License-Identifier: Apache-2.0
 #include "wormcube/apps/flows/exchange_program.hpp"
 
@@ -22,7 +22,7 @@ struct DeleteProgram {
   void operator()(glp_prob* program) const { glp_delete_prob(program); }
 };
 
-/// The links of one kind carry the same in all; `kinds` of them.
+/// The links of one kind carry the same in total; `kinds` of them.
 struct Kinds {
   std::vector<int> of_link;
   int kinds = 0;

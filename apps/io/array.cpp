@@ -54,7 +54,7 @@ Source open_matrix_again(const std::string& file) {
 
 }  // namespace
 
-// What is opened of a pipe's copy keeps it.
+// The source keeps a pipe's copy open.
 Source open_list(const std::string& file, std::string_view column) {
   return read_once(file, [&](const std::string& name) { return open_list_again(name, column); });
 }

@@ -1,4 +1,4 @@
-// Arrays of numbers as applications take them: .npy or CSV, of any real type.
+// Arrays of numbers as applications accept them: .npy or CSV, of any real type.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 

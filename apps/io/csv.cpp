@@ -1,4 +1,4 @@
-// Numbers out of a CSV file.
+// Numbers from a CSV file.
 // SPDX-License-Identifier: Apache-2.0
 #include "wormcube/apps/io/csv.hpp"
 
@@ -21,7 +21,7 @@ namespace wormcube::apps {
 
 namespace {
 
-/// Kept open: a pipe's copy has no name that lasts.
+/// Kept open: a pipe's copy has no lasting name.
 class TextFile {
  public:
   explicit TextFile(std::string name)
@@ -48,7 +48,7 @@ class TextFile {
   int descriptor_;
 };
 
-/// A file's characters from any place on, whoever else reads it.
+/// A file's characters from any place on, even if others read it too.
 class TextBuffer final : public std::streambuf {
  public:
   explicit TextBuffer(const TextFile& file) : file_(file) {}
@@ -72,12 +72,12 @@ class TextBuffer final : public std::streambuf {
   std::array<char, std::size_t{1} << 16> piece_{};
 };
 
-/// Some columns, one beside the other, of all rows.
+/// Some columns, side by side, over all rows.
 class CsvParts final : public Source::Reader {
  public:
   CsvParts(const std::string& file, CsvNumbers numbers) : file_(file), numbers_(numbers) {}
 
-  /// Sees every value and finds the rows. \param choose  the first column, and how many
+  /// Visits every value and finds the rows. \param choose  the first column, and how many
   template <class Choose>
   std::string check(const Choose& choose) {
     TextBuffer characters(file_);

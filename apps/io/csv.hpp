@@ -1,4 +1,4 @@
-// Numbers out of a CSV file: a column, or the whole table, read by parts.
+// Numbers from a CSV file: a column, or the whole table, read in parts.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -10,16 +10,16 @@
 
 namespace wormcube::apps {
 
-/// A column of a file. Which lines a part of it is on is found from a place in the file that is
-/// remembered for every few thousand of them: nothing else is kept in memory.
+/// A column of a file. For every few thousand lines the place in the file is remembered, from which
+/// a part of the column is found; nothing else is kept in memory.
 struct CsvColumn {
-  std::string name;  ///< from the header; "column 2" where there is none
+  std::string name;  ///< from the header; "column 2" without one
   Source values;     ///< of float64; or of int64
 };
-/// What a column is taken for: float64; or int64 if all its values are whole numbers of 64 bits.
+/// The type of a column: float64; or int64 if all its values are whole numbers of 64 bits.
 enum class CsvNumbers { real, whole_or_real };
 
-/// Reads the file once, to its end, to see that every value is one. Lines that are empty or start
+/// Reads the file once, to its end, to check that every value is one. Lines that are empty or start
 /// with '#' are skipped. The first other line is a header if one of its fields is not a number.
 /// Fields are separated by commas, or by semicolons or tabs if the first line has no comma; they
 /// may stand in double quotes.
@@ -34,7 +34,7 @@ CsvColumn open_csv_column(const std::string& file, std::string_view column,
 /// All columns, as float64. Throws UsageError as above.
 Source open_csv_table(const std::string& file);
 
-/// A column of a text, whole. \param name  for messages, in place of the file's
+/// A column of a text, whole. \param name  for messages, instead of the file's
 std::vector<double> parse_csv_column(std::string_view text, const std::string& name,
                                      std::string_view column);
 

@@ -1,4 +1,4 @@
-// The lines of a CSV file, one after the other, and the numbers in them.
+// The lines of a CSV file, one after another, and the numbers in them.
 // SPDX-License-Identifier: Apache-2.0
 #include "wormcube/apps/io/csv_reader.hpp"
 
@@ -30,7 +30,7 @@ std::optional<double> parse_number(std::string_view field) {
   return number_of<double>(field);
 }
 
-// Whether a field is a number, but not one of those that a double has.
+// Whether a field is a number that a double cannot represent.
 bool is_beyond_double(std::string_view field) {
   if (field.starts_with('+')) field.remove_prefix(1);
   double value = 0;
@@ -44,7 +44,8 @@ std::optional<std::int64_t> parse_integer(std::string_view field) {
   return number_of<std::int64_t>(field);
 }
 
-// Longer lines are not lists of numbers; without a limit a file without line ends fills the memory.
+// Longer lines are not lists of numbers; without a limit a file without line ends would fill the
+// memory.
 constexpr std::size_t longest_line = std::size_t{1} << 24;
 
 char separator_of(std::string_view line) {
@@ -68,7 +69,7 @@ std::string names_text(const std::vector<std::string>& names) {
 CsvReader::CsvReader(std::streambuf& characters, const std::string& file)
     : file_(file), characters_(characters) {
   if (!next_fields()) throw UsageError(fmt::format("{}: no data", file));
-  // An empty or missing field is not a name: such a line is data, and will be refused as data.
+  // An empty or missing field is not a name: such a line is data, and is rejected as data.
   const bool header = std::ranges::any_of(fields_, [](const std::string& field) {
     return !field.empty() && !parse_number(field) && field != "NA";
   });
@@ -119,7 +120,7 @@ bool CsvReader::next_fields() {
       separator_ = separator_of(line_);
       has_separator_ = line_.find(separator_) != std::string::npos;
       if (text.find('\r') != text.npos)
-        fail("its lines end with carriage returns alone; convert them to line feeds");
+        fail("its lines end with carriage returns only; convert them to line feeds");
     }
     split(line_);
     return true;
@@ -165,14 +166,14 @@ std::size_t CsvReader::find(std::string_view wanted) const {
   if (const auto found = std::ranges::find(names_, wanted);
       !wanted.empty() && found != names_.end()) {
     if (std::find(found + 1, names_.end(), wanted) != names_.end())
-      fail(fmt::format("two columns are called '{}'; choose by number from 1", shown(wanted)));
+      fail(fmt::format("two columns are called '{}'; choose by number, from 1", shown(wanted)));
     return static_cast<std::size_t>(found - names_.begin());
   }
   const auto number = number_of<std::size_t>(wanted);
   if (number && *number >= 1 && *number <= names_.size()) return *number - 1;
   fail(fmt::format(
-      "{}; there are {} columns: {} (choose by name or by number from 1; {})",
-      wanted.empty() ? "no column chosen" : fmt::format("no column '{}'", shown(wanted)),
+      "{}; there are {} columns: {} (choose by name, or by number from 1; {})",
+      wanted.empty() ? "no column chosen" : fmt::format("unknown column '{}'", shown(wanted)),
       names_.size(), names_text(names_), separator_text()));
 }
 

@@ -1,4 +1,4 @@
-// The lines of a CSV file, one after the other, and the numbers in them.
+// The lines of a CSV file, one after another, and the numbers in them.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -11,7 +11,7 @@
 
 namespace wormcube::apps {
 
-/// The lines of data, each with as many fields as the first line. All mistakes are UsageErrors that
+/// The lines of data, each with as many fields as the first line. All errors are UsageErrors that
 /// name the file and the line.
 class CsvReader {
  public:
@@ -24,14 +24,14 @@ class CsvReader {
   CsvReader(std::streambuf& characters, const std::string& file);
 
   std::size_t columns() const { return names_.size(); }
-  /// From the header; "column 2" where there is none.
+  /// From the header; "column 2" without one.
   const std::string& name(std::size_t column) const { return names_[column]; }
   /// A column by its name, or its number from 1; empty: the only one.
   std::size_t find(std::string_view column) const;
 
-  /// Goes to the next line of data; false at the end.
+  /// Advances to the next line of data; false at the end.
   bool next();
-  /// Of this line; go_to() lets next() come to it again.
+  /// The position of this line; after go_to() it is next() again.
   Place place() const { return place_; }
   void go_to(Place place);
 
@@ -46,7 +46,7 @@ class CsvReader {
   void split(std::string_view line);
   const std::string& value(std::size_t column) const;
   [[noreturn]] void fail(const std::string& what) const;
-  /// What was taken for the separator, for messages about fields.
+  /// The recognised separator, for messages about fields.
   std::string separator_text() const;
 
   std::string file_;
@@ -59,7 +59,7 @@ class CsvReader {
   std::size_t blank_ = 0;  // the first blank line since the last of another kind; 0: none
   char separator_ = '\0';
   bool has_separator_ = false;
-  bool first_is_data_ = false;  // and next() has not come to it
+  bool first_is_data_ = false;  // and next() has not reached it
 };
 
 }  // namespace wormcube::apps

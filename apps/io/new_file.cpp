@@ -1,4 +1,4 @@
-// Files beside files, and how they change names.
+// Temporary files beside their targets, and how they are renamed.
 // SPDX-License-Identifier: Apache-2.0
 #include "wormcube/apps/io/new_file.hpp"
 
@@ -61,7 +61,7 @@ int copy_bytes(int from, int to, std::size_t bytes) {
   return 0;
 }
 
-/// Where a name leads: past symbolic links, that to a file not yet there included.
+/// The target of a name: symbolic links are followed, even to a file that does not exist yet.
 std::string resolved(const std::string& name) {
   std::error_code error;
   std::filesystem::path path(name);
@@ -78,7 +78,7 @@ std::string resolved(const std::string& name) {
 }
 
 std::mutex besides_mutex;
-/// The names of files beside their targets, of all threads. Never destroyed: a signal may come
+/// The names of files beside their targets, of all threads. Never destroyed: a signal may arrive
 /// late.
 std::set<std::string>& besides = *new std::set<std::string>;
 
@@ -88,7 +88,7 @@ void remove_beside(const std::string& name) {
   besides.erase(name);
 }
 
-/// It takes its target's place. \return 0, or the reason
+/// Replaces the target. \return 0, or the reason
 int rename_beside(const std::string& name, const std::string& target) {
   const std::scoped_lock lock(besides_mutex);
   if (std::rename(name.c_str(), target.c_str()) != 0) return errno;
@@ -101,8 +101,7 @@ struct Beside {
   std::string name;
 };
 
-/// A new file beside the target, with its permissions; none where the target is to be written as it
-/// is.
+/// A new file beside the target, with its permissions; none if the target is written directly.
 Beside make_beside(const std::string& name, const std::string& target) {
   struct stat status {};
   const bool there = stat(target.c_str(), &status) == 0;
@@ -168,7 +167,7 @@ WholeFile::~WholeFile() {
   try {
     close();
   } catch (const CannotWrite&) {
-    // Whoever wants to know closes it before.
+    // A caller that wants to know closes it before.
   }
 }
 
@@ -249,7 +248,7 @@ void LineFile::add(std::string_view lines) {
     remove_beside(beside.name);
     cannot_write(name_, error);
   }
-  const off_t end = lseek(descriptor_, 0, SEEK_CUR);  // -1 of a pipe
+  const off_t end = lseek(descriptor_, 0, SEEK_CUR);  // -1 for a pipe
   const int error = write_all(descriptor_, lines);
   if (error == 0) return;
   if (end >= 0 && ftruncate(descriptor_, end) == 0) lseek(descriptor_, end, SEEK_SET);

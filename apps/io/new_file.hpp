@@ -1,4 +1,4 @@
-// Files that are whole at every moment, whatever ends the program.
+// Files that are complete at every moment, however the program ends.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -16,42 +16,42 @@ struct CannotWrite : UsageError {
   using UsageError::UsageError;
 };
 
-/// Removes the files beside those that are written (NAME.~PROCESS), whose destructors will not run:
-/// the process ends. A thread that makes another file after that waits forever.
+/// Removes the temporary files beside those being written (NAME.~PROCESS), whose destructors will
+/// not run: the process ends. A thread that creates another file afterwards waits forever.
 void remove_unfinished() noexcept;
 
-/// A file under a name of its own beside the one it is for (NAME.~PROCESS), which it takes when it
-/// is complete: until then what was there is untouched. Follows a symbolic link, keeps the
-/// permissions of the file that it replaces. What is no regular file (a pipe, a device), or lies in
-/// a folder where nothing can be made, is written as it is.
+/// A temporary file beside its target (NAME.~PROCESS), which it replaces when it is complete: until
+/// then the target is untouched. Follows a symbolic link, keeps the permissions of the file that it
+/// replaces. A target that is not a regular file (a pipe, a device), or lies in a folder where no
+/// file can be created, is written directly.
 ///
 /// All functions throw CannotWrite.
 class NewFile {
  public:
   explicit NewFile(const std::string& name);
-  /// Leaves nothing behind of a file that is not finished.
+  /// Leaves nothing of an unfinished file.
   ~NewFile();
   NewFile(const NewFile&) = delete;
   NewFile& operator=(const NewFile&) = delete;
 
   void write(std::string_view text);
-  /// It takes its name.
+  /// Replaces the target.
   void finish();
 
  private:
-  std::string name_, target_, beside_;  // beside_ is empty where it is written as it is
+  std::string name_, target_, beside_;  // beside_ is empty if the target is written directly
   int descriptor_ = -1;
 };
 
-/// A file that grows, and is whole whenever anybody looks, or the program is killed: what comes is
-/// written to a second file beside it, and then they change names. Either one is a step behind the
-/// other, so that a step costs twice its own size, not that of the file.
+/// A file that grows, and is complete whenever anyone looks, or the program is killed: new text is
+/// written to a second file beside it, and then they swap names. Either one is a step behind the
+/// other, so a step costs twice its own size, not that of the file.
 ///
-/// After SIGKILL the second file stays behind, as NAME.~PROCESS; before other ends see
-/// remove_unfinished(). Pipes and devices get all at once, at
-/// the end.
+/// After SIGKILL the second file stays behind, as NAME.~PROCESS; for other ends see
+/// remove_unfinished(). Pipes and devices receive everything at once, at the end.
 ///
-/// All functions but the destructor throw CannotWrite; what was in the file before is there then.
+/// All functions except the destructor throw CannotWrite; the file's previous text is then
+/// unchanged.
 class WholeFile {
  public:
   explicit WholeFile(std::string name) : name_(std::move(name)) {}
@@ -59,11 +59,11 @@ class WholeFile {
   WholeFile(const WholeFile&) = delete;
   WholeFile& operator=(const WholeFile&) = delete;
 
-  /// The whole text anew.
+  /// Replaces the whole text.
   void write(std::string_view text);
-  /// \param over  of its last bytes the text takes the place
+  /// \param over  number of its last bytes that the text replaces
   void append(std::string_view text, std::size_t over = 0);
-  /// Removes the second file; after that there is nothing more to write.
+  /// Removes the second file; after that nothing more can be written.
   void close();
 
  private:
@@ -83,9 +83,9 @@ class WholeFile {
   std::string all_;      // of it
 };
 
-/// A file of lines, appended to: one write for each, so that whoever follows it (tail -f) sees
-/// whole lines. The first one replaces what was in the file. Of a line that could not be written,
-/// nothing stays.
+/// A file of lines, appended to: one write for each, so that a reader that follows it (tail -f)
+/// sees whole lines. The first one replaces the file's previous text. If a line cannot be written,
+/// nothing of it stays.
 ///
 /// add() throws CannotWrite.
 class LineFile {
@@ -95,7 +95,7 @@ class LineFile {
   LineFile(const LineFile&) = delete;
   LineFile& operator=(const LineFile&) = delete;
 
-  /// \param lines  whole ones, or none
+  /// \param lines  whole lines, or none
   void add(std::string_view lines);
 
  private:

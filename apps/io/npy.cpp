@@ -73,7 +73,7 @@ struct Header {
   std::vector<std::size_t> shape;
 };
 
-// Reads the dictionary of a header: three known keys in any order. Everything else is refused.
+// Reads the dictionary of a header: three known keys in any order. Everything else is rejected.
 class HeaderParser {
  public:
   HeaderParser(std::string_view text, const std::string& file) : text_(text), file_(file) {}
@@ -153,7 +153,7 @@ class HeaderParser {
       const auto value = take_number<std::size_t>(rest);
       if (!value) fail("a dimension (0, 1, 2, ..) expected");
       at_ = text_.size() - rest.size();
-      accept('L');  // Python 2 wrote long integers so
+      accept('L');  // Python 2 wrote long integers like this
       result.push_back(*value);
       if (!accept(',') && peek() != ')') fail("',' or ')' expected");
     }
@@ -175,7 +175,7 @@ Elements parse_descr(const std::string& descr, const std::string& file) {
   const auto type = text.empty() || order.find(text[0]) == std::string_view::npos
                         ? types.end()
                         : std::ranges::find(types, text.substr(1), &TypeEntry::code);
-  // '|' means that there is no byte order: right for single bytes alone.
+  // '|' means that there is no byte order: valid for single bytes only.
   if (type == types.end() || (text[0] == '|' && type->word > 1)) {
     throw UsageError(
         fmt::format("{}: elements of type '{}'; can read {}", file, shown(descr), known_names()));
@@ -228,7 +228,7 @@ class NpyReader {
       throw UsageError(
           fmt::format("{}: {} bytes of elements, but shape ({}) of {} needs {}", file_, size_ - at_,
                       shown(fmt::format("{}", fmt::join(header.shape, ", "))), elements.type.name,
-                      bytes ? fmt::to_string(*bytes) : "more than there can be"));
+                      bytes ? fmt::to_string(*bytes) : "more than is possible"));
     }
     return {elements.type.type, header.shape, elements.big_endian, header.fortran_order, at_};
   }
@@ -252,7 +252,7 @@ class NpyReader {
     std::array<char, 8> start{};
     take(start.data(), start.size(), "the magic string and version");
     if (!std::string_view(start.data(), start.size()).starts_with(magic)) {
-      static_cast<void>(kind_of({start.data(), start.size()}, file_));  // may know what it is
+      static_cast<void>(kind_of({start.data(), start.size()}, file_));  // may know the format
       throw UsageError(
           fmt::format("{}: not a .npy file: it does not start with \\x93NUMPY", file_));
     }
@@ -310,8 +310,8 @@ ElementType parse_element_type(std::string_view text) {
   if (text == "complex") return ElementType::complex128;
   const auto type = std::ranges::find(types, text, &TypeEntry::name);
   if (type == types.end()) {
-    throw UsageError(fmt::format("no element type '{}'; there are float, double, complex, {}", text,
-                                 known_names()));
+    throw UsageError(fmt::format("unknown element type '{}'; available: float, double, complex, {}",
+                                 text, known_names()));
   }
   return type->type;
 }

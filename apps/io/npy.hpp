@@ -32,7 +32,7 @@ enum class ElementType : std::uint8_t {
 std::size_t bytes_of(ElementType type);
 /// NumPy's name: "float32", "complex128", ...
 std::string_view to_string(ElementType type);
-/// Throws UsageError that lists the known ones. `float`, `double` and `complex` are float32,
+/// Throws UsageError that lists the available ones. `float`, `double` and `complex` are float32,
 /// float64, complex128.
 ElementType parse_element_type(std::string_view text);
 
@@ -45,13 +45,12 @@ struct Array {
   std::size_t elements() const { return data.size() / bytes_of(type); }
 };
 
-/// Reads a file of format version 1, 2 or 3. Big-endian elements are converted, Fortran order is
-/// turned into C order.
-/// Throws UsageError that names the file and what is wrong: not a .npy file, a header that does not
+/// Reads a file of format version 1, 2 or 3. Big-endian elements and Fortran order are converted.
+/// Throws UsageError that names the file and the error: not a .npy file, a header that does not
 /// parse, another element type, fewer or more bytes than the shape needs.
 Array read_npy(const std::string& file);
 
-/// What the header of a file says: all that its elements need to be read.
+/// The contents of a header: all that is needed to read the elements.
 struct NpyLayout {
   ElementType type = ElementType::float64;
   std::vector<std::size_t> shape;
@@ -60,10 +59,10 @@ struct NpyLayout {
 };
 /// Throws UsageError as read_npy does.
 NpyLayout read_npy_layout(const std::string& file);
-/// Turns the bytes of each number around.
+/// Reverses the bytes of each number.
 void swap_bytes(Span elements, ElementType type);
 
-/// What stands in front of an array's elements, in format version 1, little-endian, C order.
+/// The header of an array, in format version 1, little-endian, C order.
 std::string npy_header(ElementType type, std::span<const std::size_t> shape);
 /// Writes format version 1, little-endian, C order.
 /// Throws UsageError if the file cannot be written.

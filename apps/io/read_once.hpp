@@ -1,4 +1,4 @@
-// Inputs that can be read once: pipes.
+// Inputs that can be read only once: pipes.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -9,19 +9,19 @@
 
 namespace wormcube::apps {
 
-/// A file's name that can be opened as often as one likes: of a pipe (a FIFO, `<(..)`, standard
-/// input) that of a copy in memory, while this lives.
+/// A file's name that can be opened any number of times: for a pipe (a FIFO, `<(..)`, standard
+/// input), the name of a copy in memory, which lives as long as this.
 class Readable {
  public:
-  /// Throws UsageError if a pipe cannot be read, or there is no memory for what is in it. Of other
-  /// files it says nothing.
+  /// Throws UsageError if a pipe cannot be read, or there is no memory for its data. Other files
+  /// are not checked.
   explicit Readable(const std::string& file);
   ~Readable();
   Readable(const Readable&) = delete;
   Readable& operator=(const Readable&) = delete;
 
   const std::string& name() const { return name_; }
-  /// A message about the copy, about the file.
+  /// Rewrites a message about the copy as one about the file.
   std::string of_file(std::string_view message) const;
 
  private:

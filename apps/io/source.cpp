@@ -1,4 +1,4 @@
-// Arrays that are read by parts.
+// Arrays that are read in parts.
 // SPDX-License-Identifier: Apache-2.0
 #include "wormcube/apps/io/source.hpp"
 
@@ -39,7 +39,7 @@ class MadeByRule final : public Source::Reader {
   std::function<void(std::size_t, Span)> rule_;
 };
 
-/// Reads anywhere, whoever else reads the file.
+/// Reads anywhere, even if others read the file too.
 class NpyParts final : public Source::Reader {
  public:
   NpyParts(std::string file, NpyLayout layout)
@@ -52,7 +52,8 @@ class NpyParts final : public Source::Reader {
 
   void read(std::size_t first, Span to) const override {
     if (!is_turned()) return take(first, to);
-    // Whole columns of rows that lie apart; the ends of the part may be in the middle of a row.
+    // Whole columns of rows that are not adjacent; the part may start and end in the middle of a
+    // row.
     const std::size_t element = bytes_of(layout_.type), columns = layout_.shape[1];
     for (std::size_t at = 0; at < to.size();) {
       const std::size_t row = first / columns, column = first % columns;
@@ -73,7 +74,7 @@ class NpyParts final : public Source::Reader {
   }
 
  private:
-  /// Columns, not rows, are one behind the other in the file.
+  /// The file has columns, not rows, one behind another.
   bool is_turned() const { return layout_.fortran_order && layout_.shape.size() == 2; }
 
   [[noreturn]] void fail(const char* what) const {
@@ -171,7 +172,7 @@ Source open_npy_again(const std::string& file) {
 
 }  // namespace
 
-// What is opened of a pipe's copy keeps it.
+// The source keeps a pipe's copy open.
 Source open_npy(const std::string& file) { return read_once(file, open_npy_again); }
 
 Source made(ElementType type, std::vector<std::size_t> shape,

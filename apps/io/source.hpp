@@ -1,4 +1,4 @@
-// Arrays that are read by parts, where and when they are needed: a file, a rule, or memory.
+// Arrays that are read in parts, where and when they are needed: a file, a rule, or memory.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -20,8 +20,8 @@ struct Part {
   std::size_t end() const { return first + count; }
 };
 
-/// An array of which nothing but type and shape need be in memory. In C order and this computer's
-/// byte order, whatever the file has.
+/// An array of which only type and shape need be in memory. In C order and this computer's byte
+/// order, whatever the file has.
 class Source {
  public:
   /// Where the elements come from. All spans are of whole elements.
@@ -33,7 +33,7 @@ class Source {
     Reader& operator=(const Reader&) = delete;
     /// The elements from `first` on. Throws UsageError if they cannot be read.
     virtual void read(std::size_t first, Span to) const = 0;
-    /// Of an array of two dimensions: rows x columns of it, row by row.
+    /// For an array of two dimensions: rows x columns of it, row by row.
     /// \param first  the place of the upper left one;  \param stride  elements in a whole row
     virtual void read_block(std::size_t first, std::size_t stride, std::size_t rows, Span to) const;
     /// The whole array, if it is in memory.
@@ -55,13 +55,14 @@ class Source {
   std::shared_ptr<const Reader> reader_;
 };
 
-/// A part of a source in memory: a copy, unless the source is in memory itself, which must live on.
+/// A part of a source in memory: a copy, unless the source itself is in memory; then it must live
+/// on.
 class Loaded {
  public:
   Loaded() = default;
   Loaded(const Source& source, Part part);
   ConstSpan bytes() const { return copy_.empty() ? view_ : ConstSpan(copy_); }
-  /// What a part would take besides the source.
+  /// The memory of a part, besides the source.
   static double bytes(const Source& source, Part part);
 
  private:
@@ -72,8 +73,7 @@ class Loaded {
 /// The whole array.
 Array read_all(const Source& source);
 
-/// An .npy file: only its header is read here. A pipe is read, once, into
-/// a copy in memory.
+/// An .npy file: only its header is read here. A pipe is read once, into a copy in memory.
 /// Throws UsageError as read_npy does.
 Source open_npy(const std::string& file);
 

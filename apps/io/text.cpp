@@ -51,7 +51,7 @@ FileKind kind_of(std::string_view first_bytes, std::string_view name) {
   for (const auto& [start, what] : unreadable) {
     if (first_bytes.starts_with(start)) throw UsageError(fmt::format("{}: {}", name, what));
   }
-  // Text has no control characters but white space (tab to carriage return).
+  // Text has no control characters except white space (tab to carriage return).
   const auto control = std::ranges::find_if(first_bytes, [](char c) {
     const auto byte = static_cast<unsigned char>(c);
     return byte < 0x20 && (byte < '\t' || byte > '\r');

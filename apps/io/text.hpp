@@ -1,4 +1,4 @@
-// What a file is by its content, and how pieces of it are shown in messages.
+// The kind of a file by its content, and how pieces of text are shown in messages.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -8,18 +8,18 @@
 
 namespace wormcube::apps {
 
-/// A piece of somebody's text for a message: cut after so many bytes, control characters and what
-/// is not ASCII as \x1b.
+/// A piece of foreign text for a message: truncated after this many bytes, control characters and
+/// non-ASCII bytes as \x1b.
 std::string shown(std::string_view text, std::size_t most = 60);
 
 enum class FileKind { text, npy };
 
-/// What the first bytes of a file say. Its name says nothing.
-/// Throws UsageError, `name` in front, for what no reader takes, with the way out: .npz and other
-/// zip archives, compressed files, UTF-16, other binary data.
+/// Checks the kind of a file by its first bytes, not its name. Throws UsageError, `name` in front,
+/// with advice, for kinds that no reader accepts: .npz and other zip archives, compressed files,
+/// UTF-16, other binary data.
 FileKind kind_of(std::string_view first_bytes, std::string_view name);
 
-/// The same of a file. Throws UsageError if it cannot be opened, with the system's reason.
+/// The same for a file. Throws UsageError if it cannot be opened, with the system's reason.
 FileKind kind_of_file(const std::string& file);
 
 /// Throws UsageError "FILE: cannot be opened: REASON" (a directory, no such file, ..) unless the

@@ -1,4 +1,4 @@
-// The answers of a lookup against the table, by parts.
+// Compares the answers of a lookup with the table, in parts.
 // SPDX-License-Identifier: Apache-2.0
 #include "wormcube/apps/lookup/run.hpp"
 
@@ -9,7 +9,7 @@ namespace wormcube::apps {
 
 namespace {
 
-/// What one walk through the table must find of a key that was looked up.
+/// What one walk through the table must find for a key that was looked up.
 struct Wanted {
   Key key;
   Value value = 0;
@@ -20,7 +20,7 @@ struct Wanted {
 
 double answer_check_bytes(std::size_t keys) { return static_cast<double>(keys) * sizeof(Wanted); }
 
-// Of the keys that were looked up, not of the table: these are a part, the table is whole.
+// For the keys that were looked up, not for the table: the keys are a part, the table is whole.
 std::size_t count_wrong_answers(const LookupJob& job, const LookupResult& result) {
   const Loaded own(job.keys, result.here);
   const std::span<const Key> keys{reinterpret_cast<const Key*>(own.bytes().data()),

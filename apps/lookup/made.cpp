@@ -1,4 +1,4 @@
-// Made tables and keys: every element from its place alone.
+// Generated tables and keys: every element from its place alone.
 // SPDX-License-Identifier: Apache-2.0
 #include "wormcube/apps/lookup/made.hpp"
 
@@ -24,7 +24,7 @@ Source made_list(ElementType type, std::size_t count, Rule rule) {
   });
 }
 
-/// SplitMix64 gives no number twice before all 2^64 were there.
+/// SplitMix64 repeats no number before all 2^64 have occurred.
 Key distinct(std::uint64_t seed, std::size_t number) {
   SplitMix all(seed);
   all.skip(number);

@@ -1,4 +1,4 @@
-// The rows of a table and the keys to look up, walked through without holding them.
+// The rows of a table and the keys to look up, visited without holding them.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -15,10 +15,10 @@ using Key = std::int64_t;
 /// Eight bytes of any type.
 using Value = std::uint64_t;
 
-/// How many rows a walk has in memory.
+/// How many rows a walk holds in memory.
 inline constexpr std::size_t rows_at_a_time = std::size_t{1} << 16;
 
-/// Two lists of one length, of eight bytes each element.
+/// Two lists of one length, with elements of eight bytes.
 struct TableRows {
   Source keys;    ///< each once
   Source values;  ///< of each key
@@ -26,7 +26,7 @@ struct TableRows {
 
   std::size_t count() const { return keys.elements(); }
 
-  /// Calls take(row, keys) from the first row to the last, some rows at a time.
+  /// Calls take(row, keys) from the first row to the last, several rows at a time.
   template <class Take>
   void walk_keys(const Take& take) const {
     std::vector<Key> some;

@@ -22,7 +22,7 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-// An answer on its way: the value, and whether there is one. A block has all values first, then all
+// An answer to a query: the value, and whether there is one. A block has all values first, then all
 // flags, so that both are aligned.
 constexpr Bytes answer_bytes = sizeof(Value) + 1;
 
@@ -65,7 +65,7 @@ class Lookup {
       host = Clock::now() - start;
     });
 
-    // Entry k: where key k stands among those that are sent.
+    // Entry k: the place of key k among those that are sent.
     const Memory places = node.memory(count * sizeof(std::size_t)),
                  asked = node.memory(count * sizeof(Key), Purpose::blocks);
     node.phase("keys by owner");
@@ -82,7 +82,7 @@ class Lookup {
     node.phase("requests");
     counts_.exchange(node, collectives_.alltoallv, asked, wanted, sizeof(Key));
     node.phase("search");
-    // A binary search: a comparison and an entry of memory for each halving.
+    // A binary search: a comparison and a memory access for each halving.
     const double halvings =
         std::ceil(std::log2(static_cast<double>(entries) + 1)) * static_cast<double>(requests);
     node.computes(halvings, halvings * sizeof(Entry));
@@ -160,11 +160,11 @@ class Lookup {
   const LookupCollectives& collectives_;
   const KeyOwner& owner_;
   const DistributedTable& table_;         // of the nodes of this process, like the keys
-  std::span<const std::size_t> entries_;  // how many each node has, of all
+  std::span<const std::size_t> entries_;  // how many each node has, over all nodes
   std::span<const Key> keys_;
   Distribution before_;
   LookupResult& result_;
-  PairCounts counts_;                  // of keys; of answers the other way
+  PairCounts counts_;                  // of keys; for answers in the other direction
   std::vector<Clock::duration> host_;  // entry r: written by node r
 };
 
@@ -205,7 +205,7 @@ LookupResult run_lookup(const Runner& runner, const Algorithms& algorithms, cons
   std::optional<DistributedTable> table;
   Loaded loaded;
   in_all_processes(runner, [&] {
-    // Before anything is counted: what the nodes have of it in the mean.
+    // Before anything is counted: the nodes' mean share.
     require_room(static_cast<double>(rows) * (nodes.end - nodes.first) / p);
     owner.emplace(job.by, p, job.table);
     const std::size_t entries = holds_all(runner) ? rows : count_entries(*owner, nodes, job.table);
@@ -215,7 +215,7 @@ LookupResult run_lookup(const Runner& runner, const Algorithms& algorithms, cons
     result.values.resize(own);
     result.found.resize(own);
   });
-  // How many each node has, all processes know: a dry run has all nodes.
+  // All processes know how many each node has: a dry run has all nodes.
   std::vector<std::size_t> entries(static_cast<std::size_t>(p));
   for (Rank r = nodes.first; r < nodes.end; ++r) {
     entries[static_cast<std::size_t>(r)] = table->of_node(r).size();

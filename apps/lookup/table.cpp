@@ -17,7 +17,7 @@ namespace wormcube::apps {
 
 namespace {
 
-// From a key up to a greater or equal one; it may be more than the largest key.
+// From a key up to a greater or equal one; the distance may exceed the largest key.
 std::uint64_t distance(Key from, Key to) {
   return static_cast<std::uint64_t>(to) - static_cast<std::uint64_t>(from);
 }
@@ -27,7 +27,7 @@ std::uint64_t distance(Key from, Key to) {
 TableBy parse_table_by(std::string_view text) {
   if (text == "hash") return TableBy::hash;
   if (text == "block") return TableBy::block;
-  throw UsageError(fmt::format("no distribution '{}'; there are hash, block", text));
+  throw UsageError(fmt::format("unknown distribution '{}'; available: hash, block", text));
 }
 
 KeyOwner::KeyOwner(TableBy by, Rank nodes, KeyRange keys)
@@ -72,7 +72,7 @@ namespace {
     }
   });
   throw UsageError(fmt::format(
-      "lookup: key {} stands in rows {} of the table (from 0); each key may be there once", key,
+      "lookup: key {} occurs in rows {} of the table (from 0); each key may occur only once", key,
       fmt::join(found, " and ")));
 }
 

@@ -19,9 +19,9 @@ struct Entry {
 };
 
 /// Which node has a key. `hash`: a mixed key modulo p. `block`: equal ranges between the least and
-/// the greatest key, one for each node; keys outside belong to the first or the last.
+/// the greatest key, one for each node; keys outside belong to the first or the last range.
 enum class TableBy : std::uint8_t { hash, block };
-/// Throws UsageError that lists the two.
+/// Throws UsageError that lists both.
 TableBy parse_table_by(std::string_view text);
 
 /// From the least key of a table to the greatest.
@@ -31,9 +31,9 @@ struct KeyRange {
 
 class KeyOwner {
  public:
-  /// \param keys  of the whole table; without effect on `hash`
+  /// \param keys  of the whole table; no effect on `hash`
   KeyOwner(TableBy by, Rank nodes, KeyRange keys);
-  /// Of a table, which `block` walks through once.
+  /// For a table, which `block` walks through once.
   KeyOwner(TableBy by, Rank nodes, const TableRows& rows);
   Rank operator()(Key key) const;
 
@@ -54,8 +54,8 @@ struct NodeRange {
 class DistributedTable {
  public:
   /// Walks through the rows and keeps those of these nodes. \param entries  as many as they have
-  /// Throws UsageError if one of their keys is there twice, with both rows: equal keys have one
-  /// owner, so that of the processes that have all nodes one sees it.
+  /// Throws UsageError if one of their keys occurs twice, with both rows. Equal keys have one
+  /// owner, so the process that has the owner detects it.
   DistributedTable(const KeyOwner& owner, NodeRange nodes, const TableRows& rows,
                    std::size_t entries);
 
@@ -72,7 +72,7 @@ class DistributedTable {
   std::vector<std::size_t> starts_;  // of each node's entries, and the end
 };
 
-/// How many entries some nodes have: a walk.
+/// How many entries some nodes have, found by a walk.
 std::size_t count_entries(const KeyOwner& owner, NodeRange nodes, const TableRows& rows);
 
 /// The entry of this key in a node's entries; nullptr if there is none.

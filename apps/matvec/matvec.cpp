@@ -70,7 +70,7 @@ NodeGrid::NodeGrid(const Topology& topology)
 VectorsOn parse_vectors_on(std::string_view text) {
   if (text == "edge") return VectorsOn::edge;
   if (text == "diagonal") return VectorsOn::diagonal;
-  throw UsageError(fmt::format("no place '{}' for vectors; there are edge, diagonal", text));
+  throw UsageError(fmt::format("unknown place '{}' for vectors; available: edge, diagonal", text));
 }
 
 void matvec(Node& node, const MatvecPlan& plan, ConstSpan matrix, Span x, Span y) {

@@ -16,7 +16,8 @@ namespace wormcube::apps {
 /// the grid run along the network's last dimensions, the columns along its first ones.
 class NodeGrid {
  public:
-  /// Cuts the dimensions where the grid is nearest to a square; of equals where it has more rows.
+  /// Cuts the dimensions where the grid is closest to a square; among equal ones, where it has more
+  /// rows.
   explicit NodeGrid(const Topology& topology);
 
   Rank rows() const { return rows_; }
@@ -38,7 +39,7 @@ class NodeGrid {
 /// `diagonal`: block j of x on row j modulo the rows, block i of the result on column i modulo the
 /// columns; on a square grid both lie on the diagonal, so that a result can be the next x.
 enum class VectorsOn : std::uint8_t { edge, diagonal };
-/// Throws UsageError that lists the two.
+/// Throws UsageError that lists both.
 VectorsOn parse_vectors_on(std::string_view text);
 
 /// A rows x columns matrix in blocks over a grid of nodes, with vectors in blocks to match.
@@ -63,13 +64,13 @@ struct MatvecPlan {
 /// \param matrix  its block of A: row-major, rows.count(i) x columns.count(j) doubles
 /// \param x       x_block_bytes(): at the source of column j x's block j, zeros behind it; the
 ///                others receive it
-/// \param y       y_block_bytes() at the sink of row i, which gets the result's block i; of the
-///                others nothing
+/// \param y       y_block_bytes() at the sink of row i, which gets the result's block i; elsewhere
+///                nothing
 ///
 /// Cost      one broadcast of a block of x along the columns, 2 R C / p operations, one reduction
 ///           of a block of y along the rows, with blocks of n / sqrt(p) elements on a square grid:
 ///           (ts + tw n / sqrt(p)) log p + n^2 / p.
-/// Links     columns and rows run at once, each over links of its own.
+/// Links     columns and rows run at once, each over separate links.
 /// Source    A. Grama, A. Gupta, G. Karypis, V. Kumar, Introduction to Parallel Computing, 2003,
 ///           example 4.1; blocks: sec. 8.1.2.
 void matvec(Node& node, const MatvecPlan& plan, ConstSpan matrix, Span x, Span y);

@@ -23,7 +23,7 @@ namespace {
 using Clock = std::chrono::steady_clock;
 
 /// The largest magnitude. Throws UsageError for a value that is not finite.
-/// \param name  what the value at a place is called
+/// \param name  describes the value at a place
 template <class Name>
 double largest(std::span<const double> values, const Name& name) {
   double most = 0;
@@ -48,7 +48,7 @@ void require_product(const MatvecJob& job) {
     throw UsageError(fmt::format("matvec: a {} x {} matrix has no elements", shape[0], shape[1]));
   }
   if (job.x.elements() != shape[1]) {
-    throw UsageError(fmt::format("matvec: a {} x {} matrix and a vector of {}; it needs one of {}",
+    throw UsageError(fmt::format("matvec: a {} x {} matrix and a vector of {}; need a vector of {}",
                                  shape[0], shape[1], job.x.elements(), shape[1]));
   }
 }
@@ -57,7 +57,7 @@ void require_product(const MatvecJob& job) {
 void require_finite_sums(double of_matrix, double of_x, std::size_t columns) {
   const long double most =
       static_cast<long double>(of_matrix) * of_x * static_cast<long double>(columns);
-  // A quarter: rounding on the way must not cross the limit either.
+  // A quarter: intermediate rounding must not exceed the limit either.
   if (most > std::numeric_limits<double>::max() / 4) {
     throw UsageError(fmt::format(
         "matvec: elements up to {:.3g} times up to {:.3g}, {} of them: sums may be larger than the "
@@ -107,13 +107,13 @@ void read_doubles(const Source& source, const BlockPlace& block, std::span<doubl
   }
 }
 
-/// The block of a node's, of the matrix.
+/// The block of the matrix that a node has.
 BlockPlace block_place(const MatvecPlan& plan, Rank rank) {
   const Rank i = rank / plan.grid.columns(), j = rank % plan.grid.columns();
   return {plan.rows.first(i), plan.columns.first(j), plan.rows.count(i), plan.columns.count(j)};
 }
 
-/// Whether the vector's block lies at this node at first, the result's at last.
+/// Whether the vector's block lies at this node at the start, the result's at the end.
 bool is_source(const MatvecPlan& plan, Rank rank) {
   return rank / plan.grid.columns() == plan.source(rank % plan.grid.columns());
 }
@@ -121,7 +121,7 @@ bool is_sink(const MatvecPlan& plan, Rank rank) {
   return rank % plan.grid.columns() == plan.sink(rank / plan.grid.columns());
 }
 
-/// What a node has of the result at last: all but the sinks an empty part, in the nodes' order.
+/// A node's part of the result: empty except at the sinks, in the nodes' order.
 Part result_part(const MatvecPlan& plan, Rank rank) {
   const Rank i = rank / plan.grid.columns(), j = rank % plan.grid.columns();
   const std::size_t first = plan.rows.first(i), last = plan.rows.first(i + 1);
@@ -129,14 +129,14 @@ Part result_part(const MatvecPlan& plan, Rank rank) {
   return {j <= sink ? first : last, j == sink ? last - first : 0};
 }
 
-/// What the nodes of this process have of the matrix and of the vector at first: where it has all
-/// nodes both arrays whole, else a block for each node.
+/// The parts of the matrix and the vector that this process's nodes have at the start: both whole
+/// arrays if it has all nodes, else a block for each node.
 class OwnInput {
  public:
   OwnInput(const Runner& runner, const MatvecPlan& plan)
       : plan_(plan), nodes_(nodes_here(runner)), whole_(holds_all(runner)) {}
 
-  /// Bytes that it takes.
+  /// Its memory in bytes.
   double bytes() const {
     std::size_t elements = 0;
     for (Rank r = nodes_.first; r < nodes_.second; ++r) {
@@ -181,7 +181,7 @@ class OwnInput {
     return whole_ ? x().subspan(block.column, block.columns) : std::span(x_[of(node)]);
   }
 
-  /// Where all nodes are here.
+  /// If all nodes are here.
   std::span<const double> matrix() const { return matrix_.front(); }
   std::span<const double> x() const { return x_.front(); }
 
@@ -224,7 +224,7 @@ void require_alike(const Collective& collective, const Topology& network, Rank o
   const auto steps = collective.predict(network).startups, others = other.predict(network).startups;
   if (steps == others || !steps || !others) return;
   throw UsageError(fmt::format(
-      "{}: {} start-ups from root {} but {} from root {}; lines of the grid need as many; use "
+      "{}: {} start-ups from root {} but {} from root {}; lines of the grid need equally many; use "
       "another, or vectors on the edge (--vectors-on edge)",
       collective.name(), *steps, collective.arguments.root, *others, other_root));
 }
@@ -235,7 +235,7 @@ MatvecPlan make_plan(const Runner& runner, const Algorithms& algorithms, const M
   plan.rows = {job.matrix.shape()[0], grid.rows()};
   plan.columns = {job.matrix.shape()[1], grid.columns()};
   Arguments arguments;
-  // One algorithm for all roots: chosen for the highest, as some admit root 0 alone.
+  // One algorithm for all roots: chosen for the highest, as some admit only root 0.
   const auto choose = [&](Operation operation, const Topology& network, Rank calls, Bytes bytes,
                           auto root) {
     arguments.root = root(std::min(calls, network.nodes()) - 1);
@@ -256,7 +256,7 @@ MatvecPlan make_plan(const Runner& runner, const Algorithms& algorithms, const M
   return plan;
 }
 
-// Bytes of zeros behind the blocks that lie at sources and sinks.
+// Bytes of zeros behind the blocks at sources and sinks.
 Bytes padding(const MatvecPlan& plan) {
   const auto of = [](const Distribution& distribution) {
     return distribution.largest() * static_cast<std::size_t>(distribution.nodes) -
@@ -267,7 +267,7 @@ Bytes padding(const MatvecPlan& plan) {
 
 class Product {
  public:
-  /// \param y  the part of the nodes of this process
+  /// \param y  the part of this process's nodes
   Product(const MatvecPlan& plan, const OwnInput& input, Part here, std::vector<double>& y)
       : plan_(plan), input_(input), here_(here), y_(y), host_(static_cast<std::size_t>(nodes())) {}
 
@@ -319,14 +319,14 @@ std::vector<double> multiply_serially(const OwnInput& input, std::size_t rows) {
   return y;
 }
 
-/// An array that lies elsewhere in memory, and must live on.
+/// An array elsewhere in memory, which must live on.
 Source view(std::span<const double> values, std::vector<std::size_t> shape) {
   return made(ElementType::float64, std::move(shape), [values](std::size_t first, Span to) {
     copy(std::as_bytes(values).subspan(first * sizeof(double), to.size()), to);
   });
 }
 
-/// How near an element is to what is allowed, or how far beyond: 1 is just allowed.
+/// How close an element is to the tolerance, or how far beyond: 1 is exactly at it.
 double nearness(const MatvecCheck& check) {
   if (check.elements == 0) return -1;
   return std::isfinite(check.error) ? check.error / check.tolerance
@@ -342,7 +342,7 @@ void add(const MatvecCheck& part, MatvecCheck& all) {
   all.wrong += part.wrong;
 }
 
-/// check_product of all elements, of which each process has a part: every process sees them all,
+/// check_product of all elements, of which each process has a part: every process visits them all,
 /// some at a time, and compares a share of these.
 MatvecCheck check_by_parts(const Runner& runner, const Source& matrix, const Source& x, Part here,
                            std::span<const double> y) {
@@ -380,7 +380,7 @@ MatvecResult run_matvec(const Runner& runner, const Algorithms& algorithms, cons
   result.grid_columns = plan.grid.columns();
   result.here = part_here(runner, [&](Rank r) { return result_part(plan, r); });
   std::optional<OwnInput> input(std::in_place, runner, plan);
-  // Alone, the product is compared with another one.
+  // In a single process, the product is compared with another one.
   const double host_bytes = static_cast<double>(result.here.count) * sizeof(double) *
                             (alone && job.options.verify ? 2 : 1);
   job.options.tell("input");
@@ -418,7 +418,7 @@ MatvecResult run_matvec(const Runner& runner, const Algorithms& algorithms, cons
     job.options.tell("comparison");
     const Source matrix = view(input->matrix(), {rows, columns}), x = view(input->x(), {columns});
     result.check = check_by_parts(runner, matrix, x, result.here, result.y);
-    // What is compared with must itself be right.
+    // The reference must itself be right.
     if (!check_product(matrix, x, 0, serial).passed()) {
       throw std::logic_error("matvec: the serial product is wrong");
     }
@@ -435,7 +435,7 @@ MatvecCheck check_product(const Source& matrix, const Source& x, std::size_t fir
   constexpr long double unit = 0x1p-53L, smallest = 0x1p-1074L;
   const std::size_t columns = matrix.shape()[1];
   const auto n = static_cast<long double>(columns);
-  // The reference rounds too: its unit is 2^-64 where long double is wider, and 2^-53 where not.
+  // The reference rounds too: its unit is 2^-64 if long double is wider, else 2^-53.
   constexpr long double reference_unit = std::numeric_limits<long double>::epsilon() / 2;
   const long double gamma =
       n * unit / (1 - n * unit) + n * reference_unit / (1 - n * reference_unit);
@@ -445,7 +445,7 @@ MatvecCheck check_product(const Source& matrix, const Source& x, std::size_t fir
                     height = std::min(piece_elements / width, most);
   std::vector<double> of_x, block;
   std::vector<long double> wanted, magnitude;
-  std::size_t x_at = columns;  // the first column of what is held of x
+  std::size_t x_at = columns;  // the first column of the part of x that is held
   MatvecCheck check{.measured = true};
   for (std::size_t row = 0; row < y.size(); row += height) {
     const std::size_t rows = std::min(height, y.size() - row);

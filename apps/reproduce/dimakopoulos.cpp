@@ -63,7 +63,7 @@ std::span<const Erratum> dimakopoulos_errata() {
        "equality is with the rational number, not rounded up"},
       {"dimakopoulos-5", "linear arrays, one port", "optimal exchanges exist",
        "but above bound (3), from 3 nodes on: middle nodes send (n^2 - 1)/2 or n^2/2 - 1, so "
-       "Theorem 3 says nothing of meshes"},
+       "Theorem 3 does not cover meshes"},
       {"dimakopoulos-6", "Algorithm A3", "port model", "all ports: its two parts run at once"},
       {"dimakopoulos-7", "formulas (1) to (5)", "lost in the copy we have",
        "restored: distances add up over dimensions; s(v), AS(G)"},

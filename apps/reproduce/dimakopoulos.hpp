@@ -1,4 +1,4 @@
-// Dimakopoulos and Dimopoulos: status, bounds and total exchanges of products, and what is wrong in
+// Dimakopoulos and Dimopoulos: status, bounds and total exchanges of products, and the errors in
 // print.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
@@ -34,7 +34,7 @@ struct ProductRow {
 /// The same as pieces_to_reproduce().
 std::vector<double> pieces_of_products(std::span<const Topology> topologies,
                                        const CheckOptions& options);
-/// Throws UsageError for dimensions that the exchanges do not take.
+/// Throws UsageError for dimensions that the exchanges do not admit.
 /// \param each  called after each exchange; may be empty
 ProductRow reproduce_product(const Topology& topology, const CheckOptions& options,
                              const std::function<void()>& each = {});

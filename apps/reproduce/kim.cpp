@@ -1,4 +1,4 @@
-// The table of Kim et al., and what is wrong in it.
+// The table of Kim et al., and the errors in it.
 // SPDX-License-Identifier: Apache-2.0
 #include "wormcube/apps/reproduce/paper.hpp"
 

@@ -15,13 +15,13 @@ const Paper& find_paper(std::string_view name) {
     if (paper->name == name) return *paper;
   }
   throw UsageError(
-      fmt::format("reproduce: no paper '{}'; known are {}, {}, dimakopoulos and wang-tseng", name,
-                  kim_paper().name, suh_paper().name));
+      fmt::format("reproduce: unknown paper '{}'; available: {}, {}, dimakopoulos, wang-tseng",
+                  name, kim_paper().name, suh_paper().name));
 }
 
 namespace {
 
-/// Why a row's algorithm does not run on a network, if so.
+/// Why a row's algorithm does not apply to a network, if so.
 std::optional<std::string> refusal_of_row(const PaperRow& row, const Collective& collective,
                                           const Topology& topology) {
   const auto reason = refusal(collective, topology);
@@ -36,7 +36,7 @@ Collective collective_of(const PaperRow& row) {
 }  // namespace
 
 void require_rows(const Paper& paper, std::span<const Topology> topologies) {
-  std::string text = fmt::format("reproduce {}: no row of its tables is for ", paper.name);
+  std::string text = fmt::format("reproduce {}: no row of its tables applies to ", paper.name);
   for (const Topology& topology : topologies) {
     text += fmt::format("{}{}", &topology == topologies.data() ? "" : ", ", topology.name());
   }
@@ -56,11 +56,11 @@ std::vector<double> require_to_check(std::string_view what, std::span<const Chec
     const double sum = std::accumulate(each.begin(), each.end(), 0.0);
     if (sum <= static_cast<double>(options.record_pieces)) return;
     throw UsageError(fmt::format(
-        "{}: its {} dry runs would go through {:.0f} {}, about a million a second; up to {} are "
-        "recorded; use smaller networks, or allow more and wait (--record-pieces)",
+        "{}: its {} dry runs would visit {:.0f} {}, about a million a second; the limit is {}; "
+        "use smaller networks, or raise the limit (--record-pieces)",
         what, rows.size(), sum, unit, options.record_pieces));
   };
-  std::vector<double> steps, pieces;  // the former cost nothing to ask
+  std::vector<double> steps, pieces;  // the former cost nothing to count
   for (const auto& [collective, topology] : rows) {
     steps.push_back(collective.predict(*topology).startups.value_or(0) * topology->nodes());
   }

@@ -1,4 +1,4 @@
-// A paper's tables beside what its algorithms really do: printed, corrected, counted.
+// A paper's tables beside the actual behaviour of its algorithms: printed, corrected, counted.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -14,8 +14,8 @@
 
 namespace wormcube::apps {
 
-/// One entry of a printed table: the formula as printed, and its value for a network; empty where
-/// the paper gives none for that network.
+/// One entry of a printed table: the formula as printed, and its value for a network; empty if the
+/// paper gives none for that network.
 struct PrintedFormula {
   std::string_view text;
   std::optional<double> (*value)(const Topology&);
@@ -30,22 +30,22 @@ struct PaperRow {
   bool in_print = true;  ///< false: of the same family, but not in the paper's table
 };
 
-/// What is wrong in print, and how we know.
+/// An error in print, and the evidence.
 struct Erratum {
   std::string_view name;     ///< "kim-1"
   std::string_view place;    ///< where in the paper
-  std::string_view printed;  ///< what it says
-  std::string_view correct;  ///< what holds
+  std::string_view printed;  ///< the printed text
+  std::string_view correct;  ///< the correct statement
 };
 
 struct Paper {
   std::string_view name;  ///< of the command line
   std::string_view citation;
-  std::string_view shape;  ///< the shapes it is about: "torus", "mesh"
+  std::string_view shape;  ///< the shapes that it covers: "torus", "mesh"
   std::vector<std::string> default_networks;
   std::vector<PaperRow> rows;
   std::vector<Erratum> errata;
-  /// Networks that stand for the size N in the paper's tables; empty if it has none.
+  /// Networks that represent the size N of the paper's tables; empty if it has none.
   std::string (*network_of_size)(int);
 };
 
@@ -54,11 +54,11 @@ const Paper& suh_paper();
 /// Throws UsageError that lists the papers.
 const Paper& find_paper(std::string_view name);
 
-/// One figure, three ways. Steps, or blocks.
+/// One figure from three sources, in steps or blocks.
 struct Figure {
   std::string_view formula;         ///< as printed
   std::optional<double> printed;    ///< its value
-  std::optional<double> corrected;  ///< by the registry's formula
+  std::optional<double> corrected;  ///< from the registry's prediction
   double counted = 0;               ///< from the recorded program
   bool agrees() const { return corrected && *corrected == counted; }
 };
@@ -69,7 +69,7 @@ struct ReproducedRow {
   CheckResult check;
   Figure startups, transmission, rearrangement;
   bool passed() const { return check.passed() && startups.agrees() && transmission.agrees(); }
-  /// passed(); nothing where delivery was not proved.
+  /// passed(); nothing if delivery was not proved.
   std::optional<bool> verdict() const { return passed() ? check.verdict() : false; }
 };
 
@@ -88,16 +88,16 @@ struct CheckedRow {
   Collective collective;
   const Topology* topology;
 };
-/// The pieces of messages in each dry run, before any is made. Throws UsageError, with the figures,
-/// if one needs more memory than there is, or all together go through more pieces, or steps of
+/// The pieces of messages in each dry run, before any run. Throws UsageError, with the figures, if
+/// one needs more memory than is available, or if all together visit more pieces, or steps of
 /// nodes, than CheckOptions::record_pieces. \param what  "reproduce kim"
 std::vector<double> require_to_check(std::string_view what, std::span<const CheckedRow> rows,
                                      const CheckOptions& options);
-/// The same of each row of each network, in their order.
+/// The same for each row of each network, in their order.
 std::vector<double> pieces_to_reproduce(const Paper& paper, std::span<const Topology> topologies,
                                         const CheckOptions& options);
 
-/// \param each  called with every row when it is there; may be empty
+/// \param each  called with every row when it is complete; may be empty
 ReproducedTable reproduce(const Paper& paper, const Topology& topology, const CheckOptions& options,
                           const std::function<void(const ReproducedRow&)>& each = {});
 

@@ -1,4 +1,4 @@
-// The tables of Suh, Shin and Yalamanchili, and what is wrong in them.
+// The tables of Suh, Shin and Yalamanchili, and the errors in them.
 // SPDX-License-Identifier: Apache-2.0
 #include "wormcube/apps/reproduce/paper.hpp"
 

@@ -78,7 +78,7 @@ FigureSeries series_of(const Line& line) {
           .steps = {}};
 }
 
-/// The steps of a program, if it runs here and the torus is not too large to record.
+/// The steps of a program, if it applies here and the torus is small enough to record.
 Steps count(std::string_view name, Rank n, Rank count_up_to, std::vector<std::string>& failures) {
   if (std::int64_t{n} * n * n > count_up_to) return {};
   const Topology topology = Topology::parse(fmt::format("torus:{0}x{0}x{0}", n));
@@ -86,7 +86,7 @@ Steps count(std::string_view name, Rank n, Rank count_up_to, std::vector<std::st
   arguments.root = topology.nodes() / 3;
   const Collective collective = parse_collective(operations::broadcast, name, arguments);
   if (refusal(collective, topology)) return {};
-  // The schedule itself proves that the message reaches all.
+  // The schedule itself proves that the message reaches all nodes.
   const CheckResult result =
       check_collective(collective, topology, {.all_port = true, .prove_up_to = 0});
   for (const std::string& failure : result.failures)
@@ -132,7 +132,7 @@ LinePlot plot_of(const BroadcastFigure& figure) {
   LinePlot plot;
   plot.title = "Broadcast on n \u00d7 n \u00d7 n wormhole tori, all ports";
   plot.below =
-      "filled, full line: counted from the recorded program; hollow, dashed: the formula alone, "
+      "filled, solid line: counted from the recorded program; hollow, dashed: the formula only, "
       "nothing was run";
   plot.x = LinePlot::X::number, plot.x_name = "n, nodes along each dimension (logarithmic)";
   plot.y = LinePlot::Y::count, plot.y_name = "steps (start-ups)";

@@ -18,7 +18,7 @@ namespace wormcube::apps {
 /// One line of the figure, either counted from a program or a formula of the paper.
 struct FigureSeries {
   std::string_view name;
-  bool counted = false;     ///< from the recorded program, else by formula
+  bool counted = false;     ///< from the recorded program, else from the formula
   std::string_view source;  ///< the formula, or the program
   /// In the plot, where a program and its formula are one line; empty: the bound of all.
   std::string_view label = {};
@@ -28,7 +28,7 @@ struct FigureSeries {
 struct BroadcastFigure {
   std::vector<Rank> sides;  ///< n, ascending
   std::vector<FigureSeries> series;
-  /// Programs whose counts or delivery are not what their formulas and the checks say.
+  /// Programs whose counts or delivery differ from their formulas and the checks.
   std::vector<std::string> failures;
 };
 
@@ -36,16 +36,16 @@ std::vector<Rank> broadcast_figure_sides();
 
 /// The points of all its lines.
 long figure_points(std::span<const Rank> sides);
-/// \param count_up_to  nodes; on larger tori programs are not recorded, and only formulas stand
-/// \param so_far       told of the figure after every point; may be empty
+/// \param count_up_to  nodes; on larger tori programs are not recorded, and only formulas are shown
+/// \param so_far       called with the figure after every point; may be empty
 BroadcastFigure reproduce_broadcast_figure(
     std::span<const Rank> sides, Rank count_up_to,
     const std::function<void(const BroadcastFigure&)>& so_far = {});
 
-/// The line of that name, without steps; none: there is none.
+/// The line with that name, without steps; nothing if there is none.
 std::optional<FigureSeries> figure_series(std::string_view name);
-/// The figure as a plot, n on a logarithmic axis: what is counted as full lines with filled marks,
-/// what is but a formula dashed, with hollow ones.
+/// The figure as a plot, n on a logarithmic axis: counted values as solid lines with filled marks,
+/// formulas alone as dashed ones with hollow marks.
 LinePlot plot_of(const BroadcastFigure& figure);
 
 }  // namespace wormcube::apps

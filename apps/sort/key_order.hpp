@@ -11,11 +11,11 @@
 
 namespace wormcube::apps {
 
-/// Which unsigned number stands for a key: key a is less than key b exactly if its code is, and
-/// every bit pattern has a code of its own, so that -0 comes before 0.
+/// The unsigned number (code) of a key: key a is less than key b exactly if its code is, and every
+/// bit pattern has a code of its own, so that -0 comes before 0.
 ///
 /// A signed number's code has its sign bit flipped. A floating-point number's pattern is its sign
-/// and its magnitude: of a positive one the sign bit is flipped, of a negative one every bit.
+/// and its magnitude: a positive one has the sign bit flipped, a negative one every bit.
 template <std::unsigned_integral Code>
 class KeyOrder {
  public:
@@ -30,7 +30,7 @@ class KeyOrder {
   Code pattern(Code code) const {
     return static_cast<Code>(code ^ flipped_ ^ ((code & sign) == 0 ? if_negative_ : 0));
   }
-  /// Whether a stands before b though they compare as equal: -0 and 0.
+  /// Whether a comes before b although they compare as equal: -0 and 0.
   bool are_zeros(Code a, Code b) const {
     return if_negative_ != 0 && a == static_cast<Code>(sign - 1) && b == sign;
   }

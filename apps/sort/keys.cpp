@@ -1,4 +1,4 @@
-// Keys to sort, of several kinds, made from a seed.
+// Keys to sort, of several kinds, generated from a seed.
 // SPDX-License-Identifier: Apache-2.0
 #include "wormcube/apps/common/random.hpp"
 #include "wormcube/apps/io/array.hpp"
@@ -42,7 +42,7 @@ void make_keys(KeyKind kind, std::size_t count, SplitMix random, std::size_t fir
   std::array<T, 16> some{};
   for (T& key : some) key = random_key<T>(random);
   random.skip(first);
-  // Key k of a sorted list of so many is a random one of the k-th part of all there can be.
+  // Key k of a sorted list of n is a random one of the k-th of n equal parts of the range.
   const std::uint64_t width = std::max<std::uint64_t>(
       std::numeric_limits<std::uint64_t>::max() / std::max<std::size_t>(count, 1), 1);
   std::size_t place = first;
@@ -83,7 +83,7 @@ KeyKind parse_key_kind(std::string_view text) {
     if (name == text) return kind;
     known += fmt::format("{}{}", known.empty() ? "" : ", ", name);
   }
-  throw UsageError(fmt::format("no keys '{}'; there are {}", text, known));
+  throw UsageError(fmt::format("unknown keys '{}'; available: {}", text, known));
 }
 
 Source made_keys(KeyKind kind, ElementType type, std::size_t count, std::uint64_t seed) {

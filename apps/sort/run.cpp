@@ -25,7 +25,7 @@ namespace wormcube::apps {
 namespace {
 
 using Clock = std::chrono::steady_clock;
-using Place = std::uint64_t;  // of a node's first key in the whole: what the scan adds up
+using Place = std::uint64_t;  // a node's first key in the whole: what the scan sums up
 
 // The algorithms of one sort.
 struct SortCollectives {
@@ -64,7 +64,7 @@ class SampleSort {
     for (Rank r = 0; r < sampling.keys.nodes; ++r) samples.push_back(sampling.samples(r));
     sample_offsets_ = block_offsets(samples, sizeof(Code));
     for (const std::size_t count : samples) sample_bytes_.push_back(count * sizeof(Code));
-    // For the dry run before the first run: as if every node kept each p-th of its keys.
+    // For the dry run before the first run: as if every node kept every p-th of its keys.
     std::size_t first = 0;
     for (Rank r = 0; r < sampling.keys.nodes; ++r) {
       place(r) = first;
@@ -142,15 +142,15 @@ class SampleSort {
     return shares_ ? Part{sampling_.keys.first(r), sampling_.keys.count(r)}
                    : Part{place(r), share(r)};
   }
-  /// What a node has sorted, where the host has no array for all.
+  /// The keys that a node has sorted, if the host has no array for all.
   std::vector<Code> take_sorted(Rank r) {
     return std::move(own_sorted_[static_cast<std::size_t>(r)]);
   }
 
  private:
   std::size_t nodes() const { return static_cast<std::size_t>(sampling_.keys.nodes); }
-  // For prices: keys in so many runs become one, two runs at a time; a comparison for each key and
-  // pass, and each pass reads and writes all.
+  // For prices: the keys of these runs become one run, merged two at a time; a comparison for each
+  // key and pass, and each pass reads and writes all keys.
   static void computes_passes(Node& node, std::size_t keys, std::size_t runs) {
     const double passes = runs > 1 ? std::ceil(std::log2(static_cast<double>(runs))) : 0;
     const double compared = passes * static_cast<double>(keys);
@@ -158,7 +158,7 @@ class SampleSort {
   }
   Place& place(Rank r) { return places_[static_cast<std::size_t>(r)]; }
 
-  // Samples to all; every node finds the same splitters, and how its keys are cut.
+  // Samples to all; every node finds the same splitters, and the cuts of its keys.
   void cut(Node& node, std::span<const Code> keys) {
     const Rank r = node.rank();
     const Memory mine = node.memory(sample_bytes_[static_cast<std::size_t>(r)]),
@@ -179,7 +179,7 @@ class SampleSort {
     const Memory mine = node.memory(sizeof(Place)), before = node.memory(sizeof(Place));
     node.local([&] {
       as<Place>(mine)[0] = share;
-      as<Place>(before)[0] = 0;  // node 0 gets nothing
+      as<Place>(before)[0] = 0;  // node 0 receives nothing
     });
     collectives_.exscan(node, mine.span(), before.span());
     node.local([&] {
@@ -187,14 +187,14 @@ class SampleSort {
       const std::size_t all = sampling_.keys.items;
       if (first > all || share > all - first) {
         throw std::runtime_error(
-            fmt::format("exscan {}: node {} was told to start at key {} with {}; there are {}",
+            fmt::format("exscan {}: node {} got start {} for {} keys; the input has {}",
                         collectives_.exscan.name(), node.rank(), first, share, all));
       }
       place(node.rank()) = first;
     });
   }
 
-  // How many of its sorted keys, at their place of the whole, node r owes to each node.
+  // How many of its sorted keys, at their place in the whole, node r must send to each node.
   void share_out(Rank r, std::size_t share) {
     const std::size_t first = place(r), last = first + share;
     for (Rank q = 0; q < sampling_.keys.nodes; ++q) {
@@ -204,7 +204,7 @@ class SampleSort {
     }
   }
 
-  // Sorted keys at this place of the whole go to the nodes whose equal shares they are.
+  // Sorted keys at this place in the whole go to the nodes whose equal shares they belong to.
   void rebalance(Node& node, std::span<const Code> merged) {
     const Rank r = node.rank();
     node.local([&] { share_out(r, merged.size()); });
@@ -229,9 +229,9 @@ class SampleSort {
   const RegularSampling sampling_;
   const KeyOrder<Code> order_;
   std::span<const Code>
-      keys_;                // of this process, as bit patterns, like the result; between them codes
+      keys_;                // of this process, as bit patterns, like the result; in between, codes
   std::size_t first_key_;   // the place of the first of them
-  std::span<Code> sorted_;  // all of them; empty where several processes share them
+  std::span<Code> sorted_;  // all of them; empty if several processes share them
   std::vector<std::vector<Code>> own_sorted_;  // then each node's
   PairCounts parts_;                           // by splitters
   std::optional<PairCounts> shares_;           // to equal shares
@@ -267,7 +267,7 @@ SortCheck check_keys(ElementType type, std::span<const Code> input, std::span<co
   std::ranges::sort(wanted);
   check.serial_wall = Clock::now() - start;
   std::ranges::sort(found);
-  // One pass over both: what is in the first alone.
+  // One pass over both lists: the keys that only the first has.
   std::size_t at = 0;
   for (const Code key : wanted) {
     while (at < found.size() && found[at] < key) ++at;
@@ -280,8 +280,8 @@ SortCheck check_keys(ElementType type, std::span<const Code> input, std::span<co
   return check;
 }
 
-/// Sums over all keys that do not mind their order: two lists with the same ones have the same
-/// keys, but for a chance of 2^-128.
+/// Order-independent sums over all keys: two lists with equal sums have the same keys, except with
+/// a probability of 2^-128.
 template <class Code>
 std::array<std::uint64_t, 3> fingerprint(const Runner& runner, std::span<const Code> keys) {
   std::array<std::uint64_t, 3> sums{keys.size(), 0, 0};
@@ -294,7 +294,7 @@ std::array<std::uint64_t, 3> fingerprint(const Runner& runner, std::span<const C
   return sums;
 }
 
-/// check_keys where each process has a part of both.
+/// check_keys if each process has a part of both.
 template <class Code>
 SortCheck check_parts(const Runner& runner, ElementType type, std::span<const Code> input,
                       std::span<const Code> sorted) {
@@ -305,7 +305,7 @@ SortCheck check_parts(const Runner& runner, ElementType type, std::span<const Co
     descents += descends(order, order.code(sorted[i - 1]), order.code(sorted[i])) ? 1 : 0;
   }
   check.descents = sum(runner, descents);
-  // Where one process ends and the next one that has keys begins.
+  // Where one process's keys end and the next nonempty one's begin.
   struct Ends {
     bool any;
     Code first, last;
@@ -344,8 +344,8 @@ SortResult sort_keys(const Runner& runner, const Algorithms& algorithms, const S
   result.samples = sampling.per_node;
   Loaded loaded;
   in_all_processes(runner, [&] {
-    // The result; for the check, of one process, the input and the result once more, each sorted;
-    // of several, each node's share of the result before they are put together.
+    // The result; for the check in one process, the input and the result once more, each sorted; in
+    // several, each node's share of the result before they are concatenated.
     const double copies = alone ? (job.options.verify ? 4 : 1) : 2;
     require_memory_here(what, runner,
                         Loaded::bytes(job.keys, part) + copies * part_bytes +
@@ -362,10 +362,10 @@ SortResult sort_keys(const Runner& runner, const Algorithms& algorithms, const S
   SampleSort<Code> sort(collectives, sampling, job.rebalance, KeyOrder<Code>(type), keys,
                         part.first, elements<Code>(result.sorted));
   const Program program = [&](Node& node) { sort(node); };
-  // Every node holds all samples, and their splitters as records while it chooses.
+  // Every node holds all samples, and while it chooses their splitters as records.
   double samples = 0;
   for (Rank r = 0; r < p; ++r) samples += static_cast<double>(sampling.samples(r));
-  // The check sorts input and result once more while the nodes still keep their memory.
+  // The check sorts input and result once more while the nodes still hold their memory.
   const double copies = job.options.verify && alone ? 2 : 0;
   job.options.tell("memory");
   in_all_processes(runner, [&] {

@@ -24,10 +24,10 @@ struct SortJob {
 
 struct SortCheck {
   bool measured = false;
-  std::size_t descents = 0;  ///< neighbours in the result of which the second is less
+  std::size_t descents = 0;  ///< neighbours in the result of which the second is smaller
   std::size_t missing = 0;   ///< keys of the input that are not in the result, bit for bit
-  /// Whether they were counted; where several processes share the keys and none could hold them,
-  /// fingerprints of all keys before and after are compared: `missing` is then 1 for some.
+  /// Whether they were counted; if several processes share the keys and none could hold them,
+  /// fingerprints of all keys before and after are compared: `missing` is then 1 if they differ.
   bool counted = true;
   std::chrono::nanoseconds serial_wall{0};  ///< of the same sort on the host alone
   bool passed() const { return measured && descents == 0 && missing == 0; }
@@ -35,8 +35,8 @@ struct SortCheck {
 
 struct SortResult {
   RunFigures figures;
-  Array sorted;             ///< those keys that the nodes of this process have
-  Part here;                ///< the keys of the whole that they are
+  Array sorted;             ///< the keys that this process's nodes have
+  Part here;                ///< which keys of the whole they are
   std::size_t samples = 0;  ///< of each node, at most
   /// Keys of one node after the exchange by splitters: the most, the fewest; the mean.
   std::size_t largest_share = 0, smallest_share = 0;
@@ -55,13 +55,13 @@ struct SortResult {
 /// Source: A. Grama, A. Gupta, G. Karypis, V. Kumar, Introduction to Parallel Computing, 2003, sec.
 /// 9.5 (sample sort); Shi and Schaeffer 1992 (regular sampling).
 /// Throws UsageError before anything runs: complex elements, a NaN with its place, not one
-/// dimension, an algorithm that does not run here, too little memory.
+/// dimension, an algorithm that does not apply here, too little memory.
 SortResult run_sort(const Runner& runner, const Algorithms& algorithms, const SortJob& job);
 
-/// Which keys are made: uniform over the type's range (floating point: -1 to 1), all equal, few
+/// The keys to generate: uniform over the type's range (floating point: -1 to 1), all equal, few
 /// (16 different ones), sorted, reverse.
 enum class KeyKind : std::uint8_t { uniform, equal, few, sorted, reverse };
-/// Throws UsageError that lists them.
+/// Throws UsageError that lists the available ones.
 KeyKind parse_key_kind(std::string_view text);
 /// Throws UsageError for complex elements.
 Source made_keys(KeyKind kind, ElementType type, std::size_t count, std::uint64_t seed);

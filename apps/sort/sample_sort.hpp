@@ -13,14 +13,14 @@
 
 namespace wormcube::apps {
 
-/// Regular sampling: each node gives so many of its sorted keys, at equal distances, all of them if
-/// it has fewer. Every node knows how many each gives, so that a sample's place in what an
-/// all-gather collects tells whose it is, and which key.
+/// Regular sampling: each node gives `per_node` of its sorted keys, at equal distances, or all if
+/// it has fewer. Every node knows how many each gives, so a sample's place in the all-gather's
+/// result determines its node and its key.
 ///
-/// Equal keys are told apart by their node and their place there. So no key can be too frequent: a
-/// node ends with at most (1 + p / per_node) n / p keys, and a few for rounding. Node r starts r /
-/// p of a distance later than node 0: the samples of nodes whose keys are alike do not fall
-/// together, and random keys are shared evenly.
+/// Equal keys are distinguished by their node and their place there. So no key can be too frequent:
+/// a node ends with at most (1 + p / per_node) n / p keys, and a few for rounding. Node r starts r
+/// / p of a distance later than node 0: samples of nodes with similar keys do not coincide, and
+/// random keys are shared evenly.
 ///
 /// Source: H. Shi, J. Schaeffer, Parallel Sorting by Regular Sampling, J. Parallel Distrib. Comput.
 /// 14 (1992), 361-372; equal keys, any counts, and the different starts are ours.
@@ -36,7 +36,7 @@ struct RegularSampling {
   }
 };
 
-/// A key, by the order in which equal keys stand: by their node, then by their place there.
+/// A key with the order of equal keys: by their node, then by their place there.
 template <class T>
 struct Splitter {
   T key;
@@ -58,7 +58,7 @@ std::vector<Splitter<T>> choose_splitters(const RegularSampling& sampling,
       all.push_back({samples[all.size()], r, sampling.index(r, k)});
     }
   }
-  // Node by node they are in the order of equal keys already.
+  // Node by node, equal keys are in order already.
   std::ranges::stable_sort(all, {}, &Splitter<T>::key);
   std::vector<Splitter<T>> splitters;
   const auto p = static_cast<std::size_t>(sampling.keys.nodes);
@@ -76,24 +76,24 @@ void count_parts(std::span<const T> keys, Rank r, const std::vector<Splitter<T>>
   std::size_t begin = 0;
   for (std::size_t part = 0; part < splitters.size(); ++part) {
     const auto& [key, node, index] = splitters[part];
-    // Equal keys of lower nodes come before the splitter, those of higher nodes behind it.
+    // Equal keys of lower nodes come before the splitter, those of higher nodes after it.
     const auto bound =
         r < node ? std::ranges::upper_bound(keys, key) : std::ranges::lower_bound(keys, key);
     const std::size_t end =
         node == r ? index : static_cast<std::size_t>(std::to_address(bound) - keys.data());
-    // They ascend, unless the all-gather brought other samples than were sent.
+    // They ascend, unless the all-gather returned other samples than were sent.
     counts[part] = std::max(begin, end) - begin;
     begin = std::max(begin, end);
   }
   counts[splitters.size()] = keys.size() - begin;
 }
 
-/// Merges sorted runs that lie one behind the other: neighbours two at a time, in log2(runs)
-/// passes; of equal keys those of the earlier run come first.
+/// Merges consecutive sorted runs: neighbours two at a time, in log2(runs) passes; of equal keys
+/// those of the earlier run come first.
 ///
 /// \param counts  keys of each run
 /// \param room    as long as `runs`
-/// Returns the one of the two that has the result.
+/// Returns the one of the two that holds the result.
 template <class T>
 std::span<T> merge_runs(std::span<T> runs, std::span<const std::size_t> counts, std::span<T> room) {
   std::vector<std::size_t> ends;

@@ -38,7 +38,7 @@ MatrixShape shape_of(const Source& matrix) {
   return shape;
 }
 
-/// The elements of the rows that the nodes of this process have.
+/// The elements of the rows that this process's nodes have.
 Part rows_here(const Runner& runner, std::size_t rows, std::size_t columns) {
   const Distribution distribution{rows, runner.topology.nodes()};
   return part_here(runner, [&](Rank r) {
@@ -131,7 +131,7 @@ std::size_t count_wrong(const Source& matrix, const Array& transposed, std::size
     return matrix.elements();
   }
   const Bytes element = shape.element_bytes;
-  const std::size_t columns = transposed.shape[0];  // of the matrix, that are rows here
+  const std::size_t columns = transposed.shape[0];  // of the matrix, which are rows here
   if (columns == 0) return 0;
   constexpr std::size_t piece_bytes = std::size_t{1} << 20;
   const std::size_t most =

@@ -18,16 +18,16 @@ struct TransposeJob {
 
 struct TransposeResult {
   RunFigures figures;
-  Array transposed;                  ///< those rows that the nodes of this process have
-  Part here;                         ///< the elements of the whole that they are
+  Array transposed;                  ///< the rows that this process's nodes have
+  Part here;                         ///< which elements of the whole they are
   std::optional<std::size_t> wrong;  ///< elements, of all processes; empty if not verified
 
   bool verified() const { return wrong.has_value(); }
   bool passed() const { return wrong == std::size_t{0}; }
 };
 
-/// Each process reads, holds and verifies what its nodes have.
-/// Throws UsageError before anything runs: not a matrix, an exchange that does not run here, too
+/// Each process reads, holds and verifies its nodes' part.
+/// Throws UsageError before anything runs: not a matrix, an exchange that does not apply here, too
 /// little memory.
 TransposeResult run_transpose(Machine& machine, const Exchange& exchange, const TransposeJob& job);
 TransposeResult run_transpose(const Runner& runner, const Exchange& exchange,
@@ -36,8 +36,8 @@ TransposeResult run_transpose(const Runner& runner, const Exchange& exchange,
 /// made_array() of two dimensions, in memory.
 Array generate_matrix(ElementType type, std::size_t rows, std::size_t columns, std::uint64_t seed);
 
-/// The elements for which out[j][i] != in[i][j], bit for bit. What is needed of the matrix is read
-/// again, some rows at a time.
+/// The elements for which out[j][i] != in[i][j], bit for bit. The needed parts of the matrix are
+/// read again, some rows at a time.
 /// \param transposed  some whole rows, of the transposed matrix' type
 /// \param first_row   the first of them
 std::size_t count_wrong(const Source& matrix, const Array& transposed, std::size_t first_row = 0);

@@ -15,7 +15,7 @@ namespace wormcube::apps {
 namespace {
 
 // A tile of 16 x 16 elements of 16 bytes is 4 KiB on each side: both fit in any L1 cache, and a row
-// of it is whole lines.
+// of it is a whole number of lines.
 constexpr std::size_t tile = 16;
 
 // The size as a constant makes each element one load and one store.
@@ -36,7 +36,7 @@ void transpose_tiles(const std::byte* from, Bytes from_stride, std::byte* to, By
   }
 }
 
-// How the matrix is cut into blocks, as this node sees it.
+// How the matrix is cut into blocks, for this node.
 class Cut {
  public:
   Cut(const MatrixShape& shape, Rank node, Rank nodes, bool exact)

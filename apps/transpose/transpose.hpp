@@ -24,7 +24,7 @@ struct MatrixShape {
     return Distribution{rows, nodes}.largest() * Distribution{columns, nodes}.largest() *
            element_bytes;
   }
-  /// What a node needs for its rows before and after, in one buffer.
+  /// The buffer that a node needs for its rows before and after.
   Bytes buffer_bytes(Rank node, Rank nodes) const {
     return std::max(row_bytes(node, nodes), transposed().row_bytes(node, nodes));
   }
@@ -33,13 +33,13 @@ struct MatrixShape {
 };
 
 /// Transposes: node r's rows of the R x C matrix become its rows of the C x R one. More nodes than
-/// rows is fine.
+/// rows are allowed.
 ///
 /// \param node      this node; every node of the machine makes the same call
 /// \param exchange  resolved; an alltoall algorithm gets blocks padded to ceil(R/p) x ceil(C/p), an
 ///                  alltoallv algorithm the exact ones
-/// \param data      before: the node's rows; after: its rows of the transposed matrix;
-///                  buffer_bytes() at least
+/// \param data      before: the node's rows; after: its rows of the transposed matrix; at least
+///                  buffer_bytes()
 ///
 /// Cost      one exchange; each element is packed (and transposed in its block) and unpacked once.
 /// Source    A. Grama, A. Gupta, G. Karypis, V. Kumar, Introduction to Parallel Computing, 2003,

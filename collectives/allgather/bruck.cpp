@@ -34,7 +34,7 @@ std::vector<FarStep> far_first_steps(Rank p, Rank bundle) {
   const Rank top = Rank{1} << log2_ceiling(p);
   const Rank low = bundle == 0 ? 1 : std::max(1, top / bundle);  // the values of the low bits
   for (Rank hop = top / 2; hop >= low; hop /= 2) add(hop, 0, 2 * hop);
-  // Value v of the low bits, before v with smaller bits, the far one of these first.
+  // Value v of the low bits comes before its supersets; far ones come first.
   const std::function<void(Rank, Rank)> visit = [&](Rank v, Rank bit) {
     for (Rank hop = bit / 2; hop > 0; hop /= 2) {
       add(hop, v, low);
@@ -51,7 +51,7 @@ Rank bruck_bundle(const Options& options) { return static_cast<Rank>(options.num
 
 void allgather_near_first(Node& node, Blocks all) {
   const Rank p = node.size(), r = node.rank();
-  // The blocks of first, first+1, .., which may go on from the beginning.
+  // The blocks first, first+1, .., which may wrap around to the beginning.
   const auto run = [&](Rank first, Rank count) {
     const Rank before_end = std::min(count, p - first);
     return std::array{all.range(first, before_end), all.range(0, count - before_end)};
@@ -73,19 +73,19 @@ void allgather_near_first(Node& node, Blocks all) {
 /// e = 0, 2^(k+1), 2 2^(k+1), ..: block r - e comes in the step of the lowest one bit of e, so that
 /// one block goes far and many go near. It is reduce_scatter_bruck backwards. With a bundle of 2^j
 /// only the top j bits of e are done so; then a message for each value of its other bits follows,
-/// depth first, of 2^j blocks at most.
+/// depth first, with at most 2^j blocks.
 ///
 /// Network  any, of any p; one-port.
-/// Cost     ceil(log2 p) steps: ts ceil(log p) + tw m (p - 1) where links are not shared; with
-///          bundles j + 2^(L-j) - 1 steps where p = 2^L. Nothing is rearranged, as messages are
+/// Cost     ceil(log2 p) steps: ts ceil(log p) + tw m (p - 1) if links are not shared; with
+///          bundles j + 2^(L-j) - 1 steps if p = 2^L. Nothing is rearranged, as messages are
 ///          gathered from several places.
 /// Links    every step is a circular shift: free of contention on hypercubes and complete networks.
 ///          Elsewhere far_first takes less: on a torus of 8 x 8 108 blocks of time, near_first 189.
 /// Source   J. Bruck, C.-T. Ho, S. Kipnis, E. Upfal, D. Weathersby, Efficient Algorithms for
 ///          All-to-All Communications in Multiport Message-Passing Systems, IEEE TPDS 8(11), 1997;
-///          for Eq. 4.4 of Grama, Gupta, Karypis, Kumar where p is no power of 2. far_first:
+///          for Eq. 4.4 of Grama, Gupta, Karypis, Kumar if p is not a power of 2. far_first:
 ///          S. Jeaugey, PAT: a new algorithm for all-gather and reduce-scatter operations at scale,
-///          arXiv 2506.20252, as its abstract and program have it; NCCL's own sequence of bundles
+///          arXiv 2506.20252, after its abstract and program; NCCL's own sequence of bundles
 ///          differs in places.
 void allgather_bruck(Node& node, const Call& call) {
   keep_own(node, call);
@@ -154,16 +154,16 @@ WORMCUBE_ALGORITHMS(allgather_bruck) = with_variant(
                   "Jeaugey, arXiv 2506.20252",
         .exactly_once = true,
         .remark = "free of contention on hypercubes and complete networks",
-        .options = {{.name = "order",
-                     .choices = {"near-first", "far-first"},
-                     .help = "near-first: most blocks travel farthest; far-first: one does, which "
-                             "shares fewer links"},
-                    {.name = "bundle",
-                     .preset = 0,
-                     .least = 0,
-                     .most = 1 << 20,
-                     .help =
-                         "far-first: most blocks in a message, a power of 2; 0: all there are"}},
+        .options =
+            {{.name = "order",
+              .choices = {"near-first", "far-first"},
+              .help = "near-first: most blocks travel farthest; far-first: only one does, which "
+                      "shares fewer links"},
+             {.name = "bundle",
+              .preset = 0,
+              .least = 0,
+              .most = 1 << 20,
+              .help = "far-first: maximum number of blocks in a message, a power of 2; 0: all"}},
         .require =
             [](const Setting& setting) {
               const Rank bundle = bruck_bundle(setting.options);
@@ -173,7 +173,7 @@ WORMCUBE_ALGORITHMS(allgather_bruck) = with_variant(
               }
               if (bundle > 0 && is_near_first(setting.options)) {
                 throw UsageError(
-                    fmt::format("bruck: bundle={} with order=near-first, which has none; use "
+                    fmt::format("bruck: bundle={} with order=near-first, which has no bundles; use "
                                 "order=far-first",
                                 bundle));
               }

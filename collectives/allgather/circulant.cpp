@@ -14,12 +14,13 @@ namespace {
 /// one message in a round with a part of each block.
 ///
 /// Network  any, of any p; one-port.
-/// Cost     n - 1 + ceil(log2 p) rounds, (p - 1) m tw. More packets than one make rounds of uneven
-///          blocks more alike.
+/// Cost     n - 1 + ceil(log2 p) rounds, (p - 1) m tw. More than one packet makes rounds of uneven
+///          blocks more equal.
 /// Links    one message on complete networks; elsewhere every round is a circular shift.
 /// Source   J. L. Traeff, Optimal Broadcast Schedules in Logarithmic Time with Applications to
 ///          Broadcast, All-Broadcast, Reduction and All-Reduction, arXiv 2312.11236 (ACM TOPC, doi
-///          10.1145/3735139); arXiv 2205.10072; the tables as in MPICH's broadcast of that name.
+///          10.1145/3735139); arXiv 2205.10072; the tables as in MPICH's broadcast of the same
+///          name.
 void allgather_circulant(Node& node, const Call& call) {
   const Rank packets = circulant_packets(call.options);
   keep_own(node, call);

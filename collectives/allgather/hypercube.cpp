@@ -12,7 +12,7 @@ namespace {
 /// with the node whose label differs in one bit.
 ///
 /// Network  any of p = 2^d nodes; one-port.
-/// Cost     d steps of 1, 2, .., p/2 blocks: ts log p + tw m (p - 1) where links are not shared.
+/// Cost     d steps of 1, 2, .., p/2 blocks: ts log p + tw m (p - 1) if links are not shared.
 /// Links    free of contention on hypercubes and complete networks. On a line, ring or tree bit b
 ///          loads a link with 2^b messages: ascending tw m (p^2 - 1)/3, descending tw m (p log
 ///          p)/2. On an open mesh of s x s: tw m (p - 1)(s + 1)/3 and tw m (p + s)(log p)/4.
@@ -26,7 +26,7 @@ void allgather_hypercube(Node& node, const Call& call) {
 
   for (int t = 0; t < bits; ++t) {
     const int b = ascending ? t : bits - 1 - t;
-    // The blocks of the nodes whose labels differ from `by` in the bits done only.
+    // The blocks of the nodes whose labels differ from `by` only in the bits done.
     const auto held = [&](Rank by) {
       std::vector<Span> pieces;
       if (ascending) {
@@ -59,7 +59,7 @@ WORMCUBE_ALGORITHMS(allgather_hypercube) = with_variant(
     {
         .operation = operations::allgather,
         .name = "hypercube",
-        .summary = "recursive doubling: exchange all there is, bit by bit; 2^d nodes",
+        .summary = "recursive doubling: exchange everything held, bit by bit; 2^d nodes",
         .source = "Grama, Gupta, Karypis, Kumar, sec. 4.2.3, Algorithm 4.7, Eq. 4.4",
         .exactly_once = true,
         .remark = "free of contention on hypercubes and complete networks",

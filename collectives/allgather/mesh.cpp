@@ -1,4 +1,4 @@
-// All-gather on a mesh or a torus: the ring algorithm in one dimension after the other.
+// All-gather on a mesh or a torus: the ring algorithm in one dimension after another.
 // SPDX-License-Identifier: Apache-2.0
 #include "wormcube/collectives/allgather/programs.hpp"
 #include "wormcube/collectives/core/algorithm.hpp"
@@ -14,7 +14,7 @@ namespace {
 ///
 /// Network  any mesh or torus, of any number of dimensions and any sizes n_d; one-port.
 /// Cost     sum(n_d - 1) steps, p - 1 blocks: ts sum(n_d - 1) + tw m (p - 1); nothing is
-///          rearranged, as what is gathered are neighbouring blocks.
+///          rearranged, as gathered blocks are neighbours.
 /// Links    each link carries one message in a step.
 /// Source   Grama, Gupta, Karypis, Kumar, sec. 4.2.2, Algorithm 4.6, Eq. 4.3; problem 4.13 (more
 ///          dimensions).

@@ -1,4 +1,4 @@
-// All-gathers that other algorithms are made of.
+// All-gathers that other algorithms use.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -12,9 +12,9 @@ namespace wormcube {
 /// On a ring or a line each block travels once round.
 void allgather_ring(Node& node, const Call& call);
 
-/// Hops of 2^k ranks, the far ones first; this node's own block lies in its place.
+/// Hops of 2^k ranks, the far ones first; this node's own block is already in its place.
 void allgather_far_first(Node& node, Blocks all, Rank bundle = 0);
-/// Its messages on p nodes, step by step, of blocks so large.
+/// Its messages on p nodes, step by step, for this block size.
 std::vector<Messages> far_first_messages(Rank p, double blocks = 1);
 
 }  // namespace wormcube

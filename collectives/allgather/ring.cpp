@@ -10,7 +10,7 @@ namespace wormcube {
 /// the order of ranks.
 ///
 /// Network  one ring or line of any p; one-port. On a line the message from the last node to the
-///          first runs back over the reverse links, which are idle otherwise.
+///          first returns over the reverse links, which are idle otherwise.
 /// Cost     p - 1 steps of one block: (ts + tw m)(p - 1), the least possible transmission.
 /// Links    each link carries one message in a step.
 void allgather_ring(Node& node, const Call& call) {

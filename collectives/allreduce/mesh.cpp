@@ -10,12 +10,12 @@ namespace wormcube {
 
 namespace {
 
-/// All nodes' blocks combined in the order of ranks, on every node, and bit by bit the same on all:
+/// All nodes' blocks combined in the order of ranks, on every node, with the same bits on all:
 /// recursive doubling in all lines of the last dimension, then of the one before, and so on.
 ///
 /// Network  any, of any sides; one-port.
 /// Cost     the sum of recursive doubling's over the sides.
-/// Links    half a side shares a link at most: of a mesh of s x s, tw m 2(s - 1) in all.
+/// Links    at most half a side shares a link: on a mesh of s x s, tw m 2(s - 1) in total.
 /// Source   Grama, Gupta, Karypis, Kumar, sec. 4.3 on the networks of 4.2.2.
 void allreduce_mesh(Node& node, const Call& call) {
   const Reduction& reduction = call.arguments.reduction;

@@ -1,4 +1,4 @@
-// All-reductions that other algorithms are made of.
+// All-reductions that other algorithms use.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 

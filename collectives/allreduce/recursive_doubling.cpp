@@ -12,7 +12,7 @@ namespace wormcube {
 
 namespace {
 
-/// The nodes that double: 2^d of p. Of the first `pairs` pairs the lower one, and all later nodes.
+/// The nodes that double: 2^d of p. In the first `pairs` pairs the lower node, and all later nodes.
 struct Doubling {
   explicit Doubling(Rank p)
       : nodes(static_cast<Rank>(std::bit_floor(static_cast<unsigned>(p)))), pairs(p - nodes) {}
@@ -25,17 +25,17 @@ struct Doubling {
 
 }  // namespace
 
-/// All nodes' blocks combined in the order of ranks, on every node, and bit by bit the same on all:
-/// partners across one bit of the label swap what they have and combine it the same way.
+/// All nodes' blocks combined in the order of ranks, on every node, with the same bits on all:
+/// partners across one bit of the label swap what they have and combine it in the same way.
 ///
-/// Unless p is a power of 2, neighbouring ranks 2i, 2i+1 first make one of the surplus pairs, of
-/// which the lower goes on and tells the other in the end.
+/// Unless p is a power of 2, neighbouring ranks 2i, 2i+1 first form one of the surplus pairs. The
+/// lower one continues and sends the result to the other at the end.
 ///
 /// Network  any, of any p; one-port.
 /// Cost     log p steps of one block, (ts + tw m + tc m) log p; if p is not a power of 2 it is
 ///          floor(log2 p) + 2 steps, one of which combines nothing.
 /// Links    free of contention on hypercubes and complete networks; on a line 2^i messages share a
-///          link in step i, tw m (p - 1) in all.
+///          link in step i, tw m (p - 1) in total.
 /// Source   Grama, Gupta, Karypis, Kumar, sec. 4.3, Eq. 4.5; on a ring problem 4.6.
 void allreduce_recursive_doubling(Node& node, const Call& call) {
   const Reduction& reduction = call.arguments.reduction;
@@ -53,8 +53,8 @@ void allreduce_recursive_doubling(Node& node, const Call& call) {
   } else if (doubling.pairs > 0) {
     node.step();
   }
-  // Invariant: before the step of `bit` all nodes whose labels agree from it on have what they
-  // gave.
+  // Invariant: before the step of `bit` all nodes whose labels agree from it on have each other's
+  // contributions.
   for (Rank bit = 1; bit < doubling.nodes; bit *= 2) {
     if (silent) {
       node.step();

@@ -18,11 +18,11 @@ namespace {
 
 enum class PartsPattern : std::uint8_t { doubling, ring };
 
-/// Of doubling.
+/// An order of doubling.
 enum class PartsOrder : std::uint8_t {
   plain,       ///< both nearest ranks first
   mirrored,    ///< the all-gather is the reduce-scatter backwards
-  interleaved  ///< mirrored, and the bits of the dimensions by turns
+  interleaved  ///< mirrored, alternating between the bits of the dimensions
 };
 
 struct PartsOptions {
@@ -53,11 +53,11 @@ void require_options(const Topology& topology, const Reduction& reduction,
       refuse("pattern=ring", fmt::format("{}; {}", one.text, *found), "pattern=doubling");
     }
     if (is_doubled_backwards(options) || balanced) {
-      refuse("pattern=ring", "order and ties are those of doubling", "pattern=doubling");
+      refuse("pattern=ring", "order and ties apply to doubling only", "pattern=doubling");
     }
   }
   if (balanced && !is_doubled_backwards(options)) {
-    refuse("ties=balanced", "order=plain has no ties of its own", "order=mirrored or interleaved");
+    refuse("ties=balanced", "order=plain has no ties to balance", "order=mirrored or interleaved");
   }
   if (balanced || interleaved) {
     const Need two = needs::nodes_power_of_two();
@@ -73,12 +73,12 @@ void require_options(const Topology& topology, const Reduction& reduction,
   }
 }
 
-/// Of 2^d nodes, in an order of their own.
+/// An order for 2^d nodes.
 std::vector<int> bits_of(const Topology& topology, PartsOrder order) {
   return order == PartsOrder::interleaved ? bits_interleaved(topology) : bits_ascending(topology);
 }
 
-/// All nodes' blocks combined in the order of ranks, on every node, and bit by bit the same on all:
+/// All nodes' blocks combined in the order of ranks, on every node, with the same bits on all:
 /// each node combines one part of the block, and all gather the parts. Parts are whole elements,
 /// some empty if there are few.
 ///
@@ -88,11 +88,11 @@ std::vector<int> bits_of(const Topology& topology, PartsOrder order) {
 ///          ring, commutative: 2 (p-1)(ts + tw m/p) + tc m (p-1)/p. Operators that do not commute
 ///          take reduce_scatter_bruck's and reduce_scatter_ring's second partial results.
 /// Links    ring: each carries one message in a step; doubling: on hypercubes. Elsewhere the
-///          orders differ: vectors of time on torus:8x8 are 4.641 plain, 3.375 mirrored, 2.625
+///          orders differ: in vectors of time, torus:8x8 takes 4.641 plain, 3.375 mirrored, 2.625
 ///          interleaved, and with balanced ties 2.8125 and 2.4375. On torus:4x4 and 4x4x4 balanced
 ///          ties leave one message on a link.
-/// Source   Grama, Gupta, Karypis, Kumar, sec. 4.7.1, Eq. 4.14, which names the two operations
-///          wrongly: all-to-all reduction, all-to-all broadcast. mirrored: allgather_bruck's
+/// Source   Grama, Gupta, Karypis, Kumar, sec. 4.7.1, Eq. 4.14, which confuses the two operations:
+///          all-to-all reduction, all-to-all broadcast. mirrored: allgather_bruck's
 ///          far_first; interleaved: ours.
 void allreduce_by_parts(Node& node, const Call& call) {
   const Reduction& reduction = call.arguments.reduction;
@@ -170,11 +170,12 @@ WORMCUBE_ALGORITHM(allreduce_reduce_scatter_allgather){
     .options =
         {{.name = "pattern",
           .choices = {"doubling", "ring"},
-          .help = "ceil(log2 p) steps of growing size twice, or p - 1 of one part"},
+          .help = "doubling: ceil(log2 p) steps of growing size, twice; ring: p - 1 steps of one "
+                  "part, twice"},
          {.name = "order",
           .choices = {"plain", "mirrored", "interleaved"},
-          .help = "of doubling: mirrored gathers as it scattered, backwards; interleaved takes "
-                  "the dimensions' bits by turns (2^d nodes, commutative operator)"},
+          .help = "for doubling: mirrored gathers as it scattered, backwards; interleaved takes "
+                  "the dimensions' bits in turn (2^d nodes, commutative operator)"},
          {.name = "ties",
           .choices = {"plus", "balanced"},
           .help = "half way round a ring: all '+', or '+' from even nodes and '-' from odd"}},

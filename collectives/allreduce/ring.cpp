@@ -1,4 +1,4 @@
-// All-reduce on a ring or a line that combines what passes.
+// All-reduce on a ring or a line that combines passing blocks.
 // SPDX-License-Identifier: Apache-2.0
 #include "wormcube/collectives/core/algorithm.hpp"
 #include "wormcube/collectives/core/reduction.hpp"
@@ -13,12 +13,12 @@ namespace wormcube {
 namespace {
 
 /// The aligned blocks of ranks that are complete and wait for their other halves: never more than
-/// one of each level on either side of the gap that is still to come.
+/// one of each level on either side of the gap that is still missing.
 class Waiting {
  public:
   struct Block {
     Rank first;
-    int level;  // ranks first .. first + 2^level - 1, as far as p goes
+    int level;  // ranks first .. first + 2^level - 1, cut off at p
     int slot;
   };
   struct Join {
@@ -26,7 +26,7 @@ class Waiting {
   };
 
   explicit Waiting(Rank p) : p_(p), levels_(log2_ceiling(p)) {}
-  /// Places for the blocks of node r, which come in the order r, r + 1, ..: 2 log2 p + 2 at most,
+  /// Places for the blocks of node r, which arrive in the order r, r + 1, ..: 2 log2 p + 2 at most,
   /// and on most nodes fewer.
   static int slots(Rank p, Rank r) {
     Waiting waiting(p);
@@ -41,15 +41,15 @@ class Waiting {
     return slots;
   }
 
-  /// A place for the next one to come.
+  /// A place for the next arrival.
   int free_slot() const {
     int slot = 0;
     while (std::ranges::any_of(blocks_, [&](Block b) { return b.slot == slot; })) ++slot;
     return slot;
   }
   void add(Rank rank, int slot) { blocks_.push_back({rank, 0, slot}); }
-  /// Grows the newest block: past what p cuts off alone, else with its other half if that waits.
-  /// The join to make: into the slot of `lower`.
+  /// Grows the newest block: beyond p, alone; otherwise with its other half if that waits.
+  /// The join to do: into the slot of `lower`.
   std::optional<Join> grow() {
     for (Block& newest = blocks_.back(); newest.level < levels_; ++newest.level) {
       const Rank size = Rank{1} << newest.level, other = newest.first ^ size;
@@ -74,13 +74,13 @@ class Waiting {
   std::vector<Block> blocks_;
 };
 
-/// All nodes' blocks combined in the order of ranks, on every node, and bit by bit the same on all:
-/// every block goes once round, as in the ring all-gather, and each node combines what comes.
+/// All nodes' blocks combined in the order of ranks, on every node, with the same bits on all:
+/// every block travels once round, as in the ring all-gather, and each node combines what arrives.
 ///
-/// Node r sees r, r+1, .., p-1, 0, .., r-1. To have the same bits all must bracket in one way
-/// wherever they begin: blocks of 2^k ranks that start at a multiple of 2^k are combined of their
-/// halves (what p cuts off left out), and halves wait for each other. So about 2 log p partial
-/// results wait at a time, instead of p blocks.
+/// Node r sees r, r+1, .., p-1, 0, .., r-1. For equal bits all nodes must bracket in the same way
+/// wherever they begin. So a block of 2^k ranks that starts at a multiple of 2^k is combined from
+/// its halves (cut off at p), and halves wait for each other. About 2 log p partial results wait at
+/// a time, instead of p blocks.
 ///
 /// Network  one ring or line of any p; one-port.
 /// Cost     (ts + tw m)(p - 1); each node combines p - 1 blocks, but not all in the same steps.
@@ -94,7 +94,7 @@ void allreduce_ring(Node& node, const Call& call) {
   const Memory memory =
       node.memory(call.input.all().size() * static_cast<Bytes>(wait + 2), Purpose::blocks);
   const Blocks slots(memory, wait + 2);
-  // What is sent on in the next step may be combined before: it comes to two places of its own.
+  // What is sent in the next step may be combined before: it is received in two places of its own.
   std::array passing{slots[wait], slots[wait + 1]};
 
   Waiting waiting(p);
@@ -120,8 +120,8 @@ void allreduce_ring(Node& node, const Call& call) {
   node.local([&] { copy(slots[waiting.result()], call.output.all()); });
 }
 
-/// How much the nodes combine follows from how their blocks fit: counted, on the ranks alone, where
-/// going through p^2 of them takes two seconds at most.
+/// How much the nodes combine depends on how their blocks fit. It is counted, from the ranks alone,
+/// if going through p^2 of them takes two seconds at most.
 Prediction predict_ring(const Setting& setting) {
   constexpr Rank most_counted = 4096;
   const Rank p = setting.topology.nodes();
@@ -153,7 +153,7 @@ WORMCUBE_ALGORITHM(allreduce_ring){
     .source = "Grama, Gupta, Karypis, Kumar, sec. 4.3, problem 4.6 (iii)",
     .contention_free = true,
     .exactly_once = true,
-    .remark = "bracketed alike on all nodes: our extension",
+    .remark = "same brackets on all nodes: our extension",
     .needs = {needs::line_or_ring()},
     .instead = {"recursive-doubling", "mesh", "reduce-broadcast"},
     .predict = predict_ring,

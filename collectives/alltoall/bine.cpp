@@ -10,9 +10,9 @@ namespace wormcube {
 
 namespace {
 
-/// The network as this node sees it, signs changed in the dimensions where its coordinate is odd,
-/// is the same for all nodes. So partners change cells of one number; from the partner's side a
-/// displacement y is h - y, where h hops lead there.
+/// Relative to this node, with signs changed in the dimensions where its coordinate is odd, the
+/// network looks the same to all nodes. So partners exchange cells of one number; from the
+/// partner's side a displacement y is h - y, where h hops lead there.
 CellExchange plan_alltoall_bine(const Topology& topology, Rank r) {
   const TorusCopy copy = swing_copies(topology, Ports::one).front();
   const Handovers turns = torus_handovers(topology, copy);
@@ -34,8 +34,8 @@ CellExchange plan_alltoall_bine(const Topology& topology, Rank r) {
   };
 
   CellExchange exchange;
-  // By cell, where its block is from and for, as displacements: written as the node there, from
-  // node 0.
+  // By cell, the source and destination of its block, as displacements: stored as the node there,
+  // from node 0.
   std::vector<Rank> from(static_cast<std::size_t>(topology.nodes()), 0), to;
   for (Rank cell = 0; cell < topology.nodes(); ++cell) {
     to.push_back(cell);
@@ -61,14 +61,14 @@ CellExchange plan_alltoall_bine(const Topology& topology, Rank r) {
 }
 
 /// Total exchange: node r's block q ends as node q's block r, along the Bine trees of all nodes at
-/// once: in each of swing's steps a node gives its partner the blocks that begin their way there,
-/// half of those that it has.
+/// once. In each of swing's steps a node gives its partner the blocks whose path starts there, half
+/// of those that it has.
 ///
 /// Network  ring or torus of sides 2^L; one-port.
 /// Cost     log2 p steps of p/2 blocks. Nothing is rearranged.
 /// Links    (|rho| + 1)/2 = 1, 1, 2, 3, 6, .. messages share a link in step 0, 1, ..: torus:8x8
 ///          256 blocks of time, hypercube-combine 448.
-/// Source   D. De Sensi et al., Bine Trees, SC 2025, arXiv 2508.17311; the ways after the authors'
+/// Source   D. De Sensi et al., Bine Trees, SC 2025, arXiv 2508.17311; the paths after the authors'
 ///          program, far nodes first on tori.
 void alltoall_bine(Node& node, const Call& call) {
   node.plan<CellExchange>("bine", {},
@@ -93,7 +93,7 @@ Prediction predict_alltoall_bine(const Topology& topology) {
 WORMCUBE_ALGORITHM(alltoall_bine){
     .operation = operations::alltoall,
     .name = "bine",
-    .summary = "swing's steps, in each half of the blocks; tori of sides 2^d",
+    .summary = "swing's steps, each with half of the blocks; tori of sides 2^d",
     .source = "De Sensi et al., Bine Trees, SC 2025, arXiv 2508.17311 (far nodes first)",
     .exactly_once = true,
     .needs = {needs::rings_of_powers_of_two()},

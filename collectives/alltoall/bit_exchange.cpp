@@ -5,8 +5,8 @@
 namespace wormcube {
 
 /// A held part is named by the label e with its source's bits in the bits done and its
-/// destination's in the others. Before bit b, a node puts the half that stays
-/// first: the parts whose label has its own bit b.
+/// destination's in the others. Before bit b, a node moves the half that stays to the front: the
+/// parts whose label has its own bit b.
 void alltoall_bit_exchange(Node& node, int bits, int j, int copies, ConstBlocks out, Blocks in) {
   const Rank p = node.size(), r = node.rank();
   const Bytes bytes = p * part(out[0], j, copies).size();

@@ -10,10 +10,11 @@ namespace wormcube {
 
 namespace {
 
-/// Where a node keeps the block that still has distance `i` in all to go, or has gone it: slot i.
+/// Slot i: where a node keeps the block that still has distance `i` to go, or has gone it.
 ///
-/// From step to step it changes between its place in the result, where it arrives last, and one of
-/// its own in the scratch memory; slots of one bit arrive once, and need none.
+/// From step to step the block alternates between its place in the result, where it arrives last,
+/// and a place of its own in the scratch memory. Slots of one bit arrive once, and need no such
+/// place.
 class Slots {
  public:
   Slots(Node& node, ConstBlocks out, Blocks in)
@@ -33,7 +34,7 @@ class Slots {
   Span arriving(Rank i, int t) const { return place(i, t + 1); }
 
  private:
-  /// Of slot i with bits from t on to go: it arrives in the one place while it leaves the other.
+  /// For slot i with bits from t on to go: it arrives in one place while it leaves the other.
   Span place(Rank i, int t) const {
     const auto slot = static_cast<unsigned>(i);
     if (std::popcount(slot >> t) % 2 == 0) return in_[mod(r_ - i, p_)];
@@ -47,17 +48,17 @@ class Slots {
   Memory scratch_;
 };
 
-/// Total exchange: node r's block q ends as node q's block r. A block for the node i ranks on
-/// travels 2^t ranks in each step t whose bit is set in i.
+/// Total exchange: node r's block q ends as node q's block r. A block whose destination is i ranks
+/// on travels 2^t ranks in each step t whose bit is set in i.
 ///
 /// Network  any, of any p; one-port.
 /// Cost     ceil(log2 p) steps; step t moves as many blocks as there are numbers below p with bit
-///          t set, p/2 if p is a power of 2: (ts + tw m p/2) log p where links are not shared.
-///          Nothing is rearranged, as messages are gathered where blocks stand.
+///          t set, p/2 if p is a power of 2: (ts + tw m p/2) log p if links are not shared. Nothing
+///          is rearranged, as messages are gathered from where blocks lie.
 /// Links    every step is a circular shift: free of contention on hypercubes and complete networks.
 /// Source   J. Bruck, C.-T. Ho, S. Kipnis, E. Upfal, D. Weathersby, Efficient Algorithms for
 ///          All-to-All Communications in Multiport Message-Passing Systems, IEEE TPDS 8(11), 1997;
-///          for Eq. 4.9 of Grama, Gupta, Karypis, Kumar where p is no power of 2.
+///          for Eq. 4.9 of Grama, Gupta, Karypis, Kumar if p is not a power of 2.
 void alltoall_bruck(Node& node, const Call& call) {
   const Rank p = node.size(), r = node.rank();
   node.local([&] { copy(call.input[r], call.output[r]); });

@@ -1,4 +1,4 @@
-// Permutations of small rings and lines as tables, of even rings by formula.
+// Permutations: of small rings and lines as tables, of even rings in closed form.
 // SPDX-License-Identifier: Apache-2.0
 #include "wormcube/collectives/alltoall/direct_factor.hpp"
 
@@ -93,7 +93,7 @@ bool arcs_are_disjoint(const std::vector<DirectHop>& row) {
   return true;
 }
 
-/// The shorter ways; half way round the signs that keep arcs disjoint, found by trying.
+/// The shorter directions; half way round, the signs that keep arcs disjoint, found by search.
 std::vector<DirectHop> ring_row(std::string_view destinations) {
   const auto n = static_cast<Rank>(destinations.size());
   std::vector<DirectHop> row(destinations.size());
@@ -142,7 +142,7 @@ DirectTable direct_table(Rank n, bool line) {
   return table;
 }
 
-/// Made at first use, all of them: they are small.
+/// Created on first use, all together: they are small.
 const DirectTable& table_of(Rank n, bool line) {
   static const std::map<std::pair<Rank, bool>, DirectTable> tables = [] {
     std::map<std::pair<Rank, bool>, DirectTable> all;
@@ -207,7 +207,7 @@ DirectFactor::Hop DirectFactor::in(Rank permutation, Rank c) const {
 }
 
 /// Residues modulo h = n/2 in pairs, by the circle method; each pair's four nodes send once round
-/// the ring, from one residue to the other by turns.
+/// the ring, alternating between the residues.
 DirectFactor::Hop DirectFactor::even_ring(Rank permutation, Rank c, bool incoming) const {
   const Rank h = n_ / 2, o = h % 2 == 0 ? h - 1 : h, a = c % h;
   const int u = permutation < 2 * o ? permutation % 2 : permutation - 2 * o;

@@ -14,18 +14,18 @@ struct DirectTable;
 class DirectFactor {
  public:
   struct Hop {
-    int hops = 0;        ///< signed; in a complete graph any node is one on
-    int move_class = 0;  ///< 0 .. classes() - 1; who stays has one too
+    int hops = 0;        ///< signed; in a complete graph the difference of numbers
+    int move_class = 0;  ///< 0 .. classes() - 1; a node that stays has one too
   };
 
-  /// Needs admits(graph).
+  /// Requires admits(graph).
   explicit DirectFactor(const Graph& graph);
   /// Rings of an even number of nodes or of 25 at most, lines of 4 at most, complete graphs.
   static bool admits(const Graph& graph);
 
   Rank nodes() const { return n_; }
   int classes() const;
-  /// One of the permutations leaves every node where it is.
+  /// One of the permutations leaves every node in place.
   bool has_identity() const;
 
   /// Whether any node that moves in a permutation has this class, and any that stays.
@@ -34,7 +34,7 @@ class DirectFactor {
   };
   Used used(Rank permutation, int move_class) const;
 
-  /// What node c does in a permutation; and what the node does that sends to it.
+  /// What node c does in a permutation; and what the node that sends to it does.
   Hop out(Rank permutation, Rank c) const;
   Hop in(Rank permutation, Rank c) const;
 

@@ -12,7 +12,7 @@ namespace wormcube {
 
 namespace {
 
-/// The exchange as one node sees it: a choice of one permutation per dimension after the other.
+/// The exchange as one node sees it: one choice of a permutation per dimension after another.
 class DirectProduct {
  public:
   DirectProduct(const Topology& topology, Rank self) : topology_(topology), self_(self) {
@@ -34,7 +34,7 @@ class DirectProduct {
   const Message& from() const { return chosen_.back().from; }
   /// By sub-phase, whether anybody sends there.
   const std::vector<char>& used() const { return chosen_.back().move; }
-  /// The way to `to()`: the last dimension first.
+  /// The path to `to()`: the last dimension first.
   std::span<const Move> way() {
     way_.clear();
     for (std::size_t d = factors_.size(); d > 0; --d) {
@@ -44,8 +44,8 @@ class DirectProduct {
     return way_;
   }
 
-  /// The next choice, the last dimension's permutation first: what the dimensions before a change
-  /// came to stays. False: there is none. Begins before the first.
+  /// The next choice, the last dimension's permutation first: results of the dimensions before a
+  /// change are kept. False: there is none. Starts before the first.
   bool next() {
     int d = topology_.dimensions() - 1;
     if (!began_) {
@@ -62,10 +62,10 @@ class DirectProduct {
   }
 
  private:
-  /// What the permutations of the first dimensions come to.
+  /// The combined moves of the first dimensions.
   struct Chosen {
     Message to, from;
-    std::vector<char> stay, move;  // by sub-phase: of some who stay in all; of some who move
+    std::vector<char> stay, move;  // by sub-phase: of some that stay in all; of some that move
   };
 
   void extend(int d, Rank permutation) {
@@ -84,8 +84,7 @@ class DirectProduct {
     after.from = with(before.from, factor.in(permutation, c), -1);
     std::fill(after.stay.begin(), after.stay.end(), 0);
     std::fill(after.move.begin(), after.move.end(), 0);
-    // Of the sums few are there while the dimensions are few: a ring alone has one and many
-    // classes.
+    // There are few sums while the dimensions are few: a single ring has one, with many classes.
     for (std::size_t sum = 0; sum < before.stay.size(); ++sum) {
       if (!before.stay[sum] && !before.move[sum]) continue;
       for (int of = 0; of < factor.classes(); ++of) {
@@ -102,7 +101,7 @@ class DirectProduct {
   Rank self_;
   std::vector<DirectFactor> factors_;
   int classes_ = 1;
-  std::vector<Rank> choice_;  // a permutation per dimension; a single node has none, and one choice
+  std::vector<Rank> choice_;  // one per dimension; a single node has none, and one choice
   bool began_ = false;
   std::vector<Chosen> chosen_;  // by how many dimensions
   std::vector<Move> way_;
@@ -110,8 +109,8 @@ class DirectProduct {
 
 Need direct_factors() {
   return {
-      "every dimension must be a ring of an even number of nodes or of 25 at most, a line of 4 at "
-      "most, or complete",
+      "every dimension must be a ring of an even number of nodes or of at most 25, a line of at "
+      "most 4, or complete",
       [](const Topology& topology) -> std::optional<std::string> {
         for (int d = 0; d < topology.dimensions(); ++d) {
           const Graph& graph = topology.factor(d);
@@ -125,10 +124,11 @@ Need direct_factors() {
 /// Total exchange: node r's block q ends as node q's block r. Single blocks go straight from their
 /// source to their destination: nothing is combined, forwarded or rearranged.
 ///
-/// Each dimension has as many permutations as nodes, which together hold every pair (source,
-/// destination) once; moves of a permutation have classes, and those of one class share no link.
-/// For every choice of one permutation for each dimension, and of t = 0 .. k-1, those nodes send
-/// whose moves' classes add up to t modulo k, k the most classes of a dimension.
+/// Each dimension has as many permutations as nodes, which together contain every pair (source,
+/// destination) once. Moves of a permutation have classes, and those of one class share no link.
+/// For every choice of one permutation for each dimension, and for t = 0 .. k-1, the nodes send
+/// whose moves' classes add up to t modulo k, where k is the largest number of classes of a
+/// dimension.
 ///
 /// Network  every dimension a ring of n <= 25 or even n, a line of n <= 4, or complete. One-port.
 /// Cost     p k steps of one block, less those in which all would stay: tori of n x n with n a
@@ -161,7 +161,7 @@ void alltoall_direct_product(Node& node, const Call& call) {
   }
 }
 
-/// p k steps, but for those in which all would stay.
+/// p k steps, without those in which all would stay.
 double direct_product_steps(const Topology& topology) {
   const double p = topology.nodes();
   int classes = 1, others = 0;

@@ -1,4 +1,4 @@
-// Total exchange in log p steps: one label bit after the other.
+// Total exchange in log p steps: one label bit after another.
 // SPDX-License-Identifier: Apache-2.0
 #include "wormcube/collectives/alltoall/bit_exchange.hpp"
 #include "wormcube/collectives/core/algorithm.hpp"
@@ -8,12 +8,12 @@ namespace wormcube {
 
 namespace {
 
-/// Total exchange: node r's block q ends as node q's block r. In step b every node hands to the
-/// node whose label differs in bit b all that it holds for nodes with that bit.
+/// Total exchange: node r's block q ends as node q's block r. In step b every node sends the node
+/// whose label differs in bit b all that it holds for nodes with that bit.
 ///
 /// Network  any of p = 2^d nodes; one-port.
 /// Cost     d steps of p/2 blocks; p blocks are rearranged before each:
-///          (ts + tw m p/2) log p + tr m p log p where links are not shared.
+///          (ts + tw m p/2) log p + tr m p log p if links are not shared.
 /// Links    free of contention on hypercubes and complete networks. On an open mesh of s x s bit b
 ///          of a coordinate loads a link with 2^b messages: ts log p + tw m p (s - 1).
 /// Source   Grama, Gupta, Karypis, Kumar, sec. 4.5.3, Eq. 4.9; problems 4.21 (rearrangement), 4.24

@@ -10,7 +10,7 @@ namespace {
 /// Total exchange: node r's block q ends as node q's block r.
 ///
 /// Network  any of p = 2^d nodes; one-port.
-/// Cost     p - 1 steps of one block: (ts + tw m)(p - 1) where links are not shared, the least
+/// Cost     p - 1 steps of one block: (ts + tw m)(p - 1) if links are not shared, the least
 ///          possible transmission; nothing is rearranged.
 /// Links    on a hypercube with e-cube routing each link carries one message in a step: all
 ///          messages of step t cross the same dimensions, in the same order. On a line or tree a

@@ -32,7 +32,8 @@ void split(const KimPlaces& places, int i, BlockArray& array) {
   }
 }
 
-/// Phase i of the merge stage: one step. Afterwards nodes of level i - 1 have what is for theirs.
+/// Phase i of the merge stage: one step. Afterwards nodes of level i - 1 have the blocks for their
+/// cells.
 void merge(const KimPlaces& places, int i, BlockArray& array) {
   const Move partner = places.towards_partner(i, places.dimensions() - 1);
   if (places.level() >= i) {
@@ -83,14 +84,14 @@ bool divides(const std::vector<Rank>& sizes, int k) {
          std::ranges::all_of(sizes, [&](Rank size) { return size == 2 * side; });
 }
 
-/// The largest k; 0 if there is none. All from 1 to this one are admissible.
+/// The largest k; 0 if there is none. All values from 1 to it are admissible.
 int most_divisions(const std::vector<Rank>& sizes) {
   int k = 0;
   while (k < 28 && divides(sizes, k + 1)) ++k;
   return k;
 }
 
-/// The k of A_{n-1} for 2^n nodes a side; 0 if the torus is not of that kind.
+/// The k of A_{n-1} for 2^n nodes a side; 0 if the torus has other sides.
 int most_of_equal_powers(const std::vector<Rank>& sizes) {
   const int k = most_divisions(sizes);
   return sizes.front() == 2 << k ? k : 0;
@@ -109,11 +110,11 @@ void require_divisible(const Topology& topology, std::string_view algorithm) {
                                topology.name(), way_out(topology)));
 }
 
-/// k of A_k; 0 asks for the most.
+/// k of A_k; 0 requests the most.
 int resolved_divisions(const Topology& topology, int divisions) {
   return divisions > 0 ? divisions : most_of_equal_powers(topology.sizes());
 }
-/// The same; 1 of kim-a1, which has no options.
+/// The same; 1 for kim-a1, which has no options.
 int divisions_of(const Setting& setting) {
   if (setting.options.declared().empty()) return 1;
   return resolved_divisions(setting.topology,
@@ -126,15 +127,15 @@ void require_recursive(const Topology& topology, int asked) {
   const std::string admissible = most > 1 ? fmt::format("1 to {}", most) : "1";
   if (asked > most) {
     throw UsageError(fmt::format(
-        "kim-recursive: {} divisions of {}; its sizes / 2^divisions must be all multiples of 4, or "
+        "kim-recursive: {} divisions of {}; its sizes / 2^divisions must all be multiples of 4, or "
         "all 2: use kim-recursive:divisions={}",
         asked, topology.name(), admissible));
   }
   if (resolved_divisions(topology, asked) == 0) {
-    throw UsageError(fmt::format(
-        "kim-recursive: divided down to 2 nodes a side (divisions=0) dimensions must be one power "
-        "of 2; {} is not such; use kim-recursive:divisions={}",
-        topology.name(), admissible));
+    throw UsageError(
+        fmt::format("kim-recursive: to divide down to 2 nodes a side (divisions=0), all dimensions "
+                    "must be one power of 2; {} is not; use kim-recursive:divisions={}",
+                    topology.name(), admissible));
   }
 }
 
@@ -164,7 +165,7 @@ Prediction predict(const Topology& topology, int divisions) {
 ///                      that is for the slave's side
 ///
 /// A block's delegate at level i is the master in the destination's level i cell that agrees with
-/// the destination in all coordinates but the last: so one step of merge per level is enough.
+/// the destination in all coordinates but the last, so one step of merge per level is enough.
 ///
 /// Network  torus of n >= 2 dimensions (n > 2: our extension), sizes / 2^k all multiples of 4, or
 ///          all 2; one-port. kim-a1 is k = 1: sizes are multiples of 8, or all 4.
@@ -195,7 +196,7 @@ WORMCUBE_ALGORITHMS(alltoall_kim) = with_variant(
     {
         .operation = operations::alltoall,
         .name = "kim-recursive",
-        .summary = "the torus is divided k times, masters exchange for all",
+        .summary = "divides the torus k times; masters exchange for all nodes",
         .source = "Kim et al., sec. 2.2 (A_{n-1}, the default) and 2.3",
         .contention_free = true,
         .exactly_once = false,  // a block may pass its destination on the way to a master
@@ -216,7 +217,8 @@ WORMCUBE_ALGORITHMS(alltoall_kim) = with_variant(
     },
     [](Algorithm& a1) {
       a1.name = "kim-a1";
-      a1.summary = "masters of 2x2 cells exchange for all; tori with sizes of 8, 16, .., or all 4";
+      a1.summary =
+          "masters of 2x2 cells exchange for all nodes; tori with sizes of 8, 16, .., or all 4";
       a1.source = "Kim et al., sec. 2.3, with phases 3 and 4 corrected";
       a1.exactly_once = true;
       a1.remark = "n > 2 dimensions: our extension";

@@ -1,4 +1,4 @@
-// Where blocks lie during kim-a1 and kim-recursive: digits.
+// Where blocks lie during kim-a1 and kim-recursive, as digits.
 // SPDX-License-Identifier: Apache-2.0
 #include "wormcube/collectives/alltoall/kim_places.hpp"
 
@@ -11,7 +11,7 @@ namespace wormcube {
 
 namespace {
 
-/// The most levels, up to k, of which a node is a master.
+/// The highest level, up to k, at which a node is a master.
 int level_of(const Topology& topology, Rank rank, int divisions) {
   Rank sum = 0;
   for (int d = 0; d < topology.dimensions(); ++d) sum ^= topology.coordinate(rank, d);
@@ -68,7 +68,7 @@ void KimPlaces::add_all_sources(Places& places) const {
 }
 
 /// By the moves of a block along the dimensions from 1 on, in Gray order: bit i - 1 of its
-/// delegate, which is the destination's but for the last dimension. The move along dimension 0
+/// delegate, which is the destination's except for the last dimension. The move along dimension 0
 /// follows: the delegate's coordinates add up to 0 in this bit, this node's to 1 if it is a slave.
 Digit KimPlaces::delegates_by_moves(int i) const {
   Digit digit;
@@ -100,7 +100,7 @@ Layout KimPlaces::before_split(int i) const {
 }
 
 /// The same digits, after the move along dimension 0: it doubles the array and comes first. The
-/// moves tell bit i - 1 of the source now.
+/// moves now determine bit i - 1 of the source.
 Layout KimPlaces::after_split(int i) const {
   Places places;
   std::vector<Digit> moves;  // last dimension first

@@ -15,9 +15,9 @@ namespace wormcube {
 /// the merge stage it holds those of all sources for the nodes of its level i cell that agree with
 /// it in all coordinates but the last.
 ///
-/// What a message takes is one slice (split, n >= 4 dimensions: up to 2^(n-3)). In a split phase
-/// the first digits are the moves that blocks make in it, in Gray order; in a merge phase the half
-/// that goes comes last.
+/// A message is one slice (split, n >= 4 dimensions: up to 2^(n-3)). In a split phase the first
+/// digits are the moves that blocks make in it, in Gray order; in a merge phase the half that is
+/// sent comes last.
 ///
 /// Example, 4x4, k = 1: the block (2,1)->(3,3). Node (2,1) is a slave, as 2 and 1 differ modulo 2;
 /// (3,3) is its own delegate, a master. In split 1 the block does not move along dimension 1 and is
@@ -26,7 +26,7 @@ namespace wormcube {
 /// for cell (1,1), the last in Gray order as it moves along dimension 1 alone; in it the block of
 /// the second source of the cell for an odd column: place 3*8 + 1*2 + 1 = 27. So it arrives at
 /// master (3,3). In merge 1 it stays, in the half that comes first, and source (2,1) is number 9:
-/// place 0*16 + 9 = 9, where it is delivered from.
+/// place 0*16 + 9 = 9, from which it is delivered.
 class KimPlaces {
  public:
   KimPlaces(const Topology& topology, Rank rank, int divisions);
@@ -48,14 +48,14 @@ class KimPlaces {
   Layout before_merge(int i) const;
   Layout after_merge(int i) const;
 
-  /// What belongs on the other side of dimension d >= 1 in split phase i.
+  /// What belongs to the other side of dimension d >= 1 in split phase i.
   Slices leaving(int i, int d) const;
   /// All that a node of level i holds, and its second half.
   Slices all(int i) const { return {{0, blocks(i)}}; }
   Slices second_half(int i) const { return {{blocks(i - 1), blocks(i - 1)}}; }
 
  private:
-  /// This node's coordinate, as it counts in a rank; cut to bits from .. to - 1.
+  /// This node's coordinate, weighted as in a rank; cut to bits from .. to - 1.
   Rank own(int d, int from, int to = 30) const;
   /// The same with bit i - 1 alone, or the other value of that bit.
   Rank own_bit(int i, int d, bool other) const;

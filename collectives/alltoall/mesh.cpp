@@ -1,4 +1,4 @@
-// Total exchange on a mesh or a torus: the ring algorithm in one dimension after the other.
+// Total exchange on a mesh or a torus: the ring algorithm in one dimension after another.
 // SPDX-License-Identifier: Apache-2.0
 #include "wormcube/collectives/core/algorithm.hpp"
 #include "wormcube/collectives/kit/block_array.hpp"
@@ -10,9 +10,9 @@ namespace wormcube {
 
 namespace {
 
-/// Bundled for dimension d. The first digit is h: the bundle that travels h hops on, or after the
-/// ring has come h hops. The others are coordinates, of sources in the dimensions done (all from
-/// `done` on), of destinations in the others.
+/// Bundled for dimension d. The first digit is h: the bundle that travels h hops on, or that has
+/// come h hops after the ring. The others are coordinates, of sources in the dimensions done (all
+/// from `done` on), of destinations in the others.
 Layout bundles(const Topology& topology, Rank rank, int d, int done) {
   Places places;
   const auto name = [&](int e, Rank other) {
@@ -51,7 +51,7 @@ BlockArray plan_mesh(const Topology& topology, Rank rank) {
     first = false;
     const Move next{d, topology.factor(d).hops(x, mod(x + 1, size))};
     const Move previous{d, topology.factor(d).hops(x, mod(x - 1, size))};
-    // Invariant: before step h the bundles with h hops to go, or more, have come h - 1.
+    // Invariant: before step h the bundles with h hops to go, or more, have travelled h - 1.
     for (Rank h = 1; h < size; ++h) {
       array.exchange(next, previous, {{h * (p / size), (size - h) * (p / size)}});
     }

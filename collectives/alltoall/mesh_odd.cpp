@@ -1,4 +1,4 @@
-// Odd sizes in suh-mesh: what is for the unpaired last coordinate goes to the even partners.
+// Odd sizes in suh-mesh: blocks for the unpaired last coordinate go to the even partners.
 // SPDX-License-Identifier: Apache-2.0
 #include "wormcube/collectives/alltoall/mesh_places.hpp"
 
@@ -10,8 +10,9 @@ namespace wormcube {
 
 namespace {
 
-/// The handing over on side d: its digit is the first, the destination; then a guest's for all that
-/// the partner hands over. Sides that had their turn have their slots, the others all destinations.
+/// The transfer to the partner on side d: its digit is the first, the destination; then a guest's
+/// for all that is transferred. Sides that had their turn have their slots, the others all
+/// destinations.
 Layout by_destination(const MeshPlaces& places, int d, Digit first) {
   Places layout{{}, {std::move(first)}};
   for (int e = 0; e < places.sides(); ++e) {

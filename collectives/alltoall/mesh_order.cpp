@@ -1,4 +1,4 @@
-// The rings of a line, the orders of suh-mesh, and their costs by formula.
+// The rings of a line, the orders of suh-mesh, and their costs in closed form.
 // SPDX-License-Identifier: Apache-2.0
 #include "wormcube/collectives/alltoall/mesh_order.hpp"
 
@@ -19,7 +19,7 @@ namespace {
 /// Steps of the longer ring of a line.
 Rank ring_length(Rank size) { return (size + 1) / 2 - 1; }
 
-/// The dimensions, longest first; of equals the last, so that X is first as in the paper.
+/// The dimensions, longest first; of equal ones the last, so that X is first as in the paper.
 std::vector<int> longest_first(std::span<const Rank> sizes) {
   std::vector<int> dimensions(sizes.size());
   std::iota(dimensions.rbegin(), dimensions.rend(), 0);

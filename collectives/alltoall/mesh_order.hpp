@@ -1,4 +1,4 @@
-// The arithmetic of suh-mesh: the rings of a line, the order of a node's rings, costs by formula.
+// The arithmetic of suh-mesh: the rings of a line, the order of a node's rings, closed-form costs.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -11,7 +11,7 @@
 
 namespace wormcube {
 
-/// The order of the ring phases of suh-mesh in three dimensions or more; in two all are the same.
+/// The order of the ring phases of suh-mesh in three dimensions or more; in two all are equal.
 enum class MeshOrder { paper, parity, overlap };
 /// The ring over the cells of a mesh line: 0,1,2,.. and back, or 0,2,4,..,5,3,1.
 enum class MeshRing { plus, folded };
@@ -26,10 +26,10 @@ enum class MeshRing { plus, folded };
 /// it pair k has come from k members back and is for the node's own cell. The first of a pair is
 /// for the coordinate with the node's parity, the second for its partner, the other of the cell.
 ///
-/// An unpaired coordinate is of the even ring, and odd coordinates never reach its cell. They hand
-/// what is for it to their partners beforehand. Such a block, at a node that is not its source
-/// though no ring has moved it, is a guest; guests fill the second slots of that cell. The unpaired
-/// node itself has one slot less: it has no partner to hand it a guest.
+/// An unpaired coordinate is of the even ring, and odd coordinates never reach its cell. They give
+/// the blocks for it to their partners beforehand. Such a block, at a node that is not its source
+/// although no ring has moved it, is a guest; guests fill the second slots of that cell. The
+/// unpaired node itself has one slot less: it has no partner to give it a guest.
 class MeshLine {
  public:
   explicit MeshLine(Rank size, MeshRing ring = MeshRing::plus) : size_(size), ring_(ring) {}
@@ -51,14 +51,15 @@ class MeshLine {
 
   // After the ring's turn the slots fall into two halves: 0, what is for x and comes from x's ring;
   // 1, the rest. The rest is for the partner until the exchange with it, and what came from the
-  // other ring after it; if x is unpaired, guests, which are from the other ring from the start.
+  // other ring after it. If x is unpaired, the rest is guests, which are from the other ring from
+  // the start.
 
   Rank in_half(Rank x, int half, bool exchanged) const {
     return half != 0 && (exchanged || is_unpaired(x)) ? size_ - members(x) : members(x);
   }
-  /// The slot of the i-th of a half, before the exchange.
+  /// The slot of the i-th item of a half, before the exchange.
   Rank slot(Rank x, int half, Rank i) const;
-  /// Where the i-th of a half comes from, after the exchange.
+  /// Where the i-th item of a half comes from, after the exchange.
   Rank source(Rank x, int half, Rank i) const;
 
  private:
@@ -74,9 +75,9 @@ struct RingTurn {
 
 /// The turns of nodes with these parities (bit d: coordinate d is odd), in time. Sizes are > 1.
 ///
-/// In all orders a line's two rings are apart: nodes that differ in the parity of one coordinate
-/// are never in that dimension at the same time. Let the dimensions be 1..n, longest first, and W
-/// the steps of a dimension's longer ring, ceil(a/2) - 1.
+/// In all orders a line's two rings are separate in time: nodes that differ in the parity of one
+/// coordinate are never in that dimension at the same time. Let the dimensions be 1..n, longest
+/// first, and W the steps of a dimension's longer ring, ceil(a/2) - 1.
 ///
 ///   paper    n phases of W_1 steps. Two dimensions are taken 1,2 if their parities agree and 2,1
 ///            if not; each further one last by nodes that are even along it, first by odd ones
@@ -93,13 +94,13 @@ std::vector<RingTurn> ring_turns(std::span<const Rank> sizes, MeshOrder order,
 /// Steps in which any ring is active.
 Rank ring_steps(std::span<const Rank> sizes, MeshOrder order);
 
-/// What suh-mesh costs, by formula. The largest message of a step is that of the largest group of
-/// nodes (same parities) which then sends: in step s of a turn 2 (members - s) slots times the
+/// The cost of suh-mesh in closed form. The largest message of a step is that of the largest group
+/// of nodes (same parities) that sends in it: in step s of a turn 2 (members - s) slots times the
 /// slots in all other dimensions.
 std::int64_t mesh_startups(std::span<const Rank> sizes, MeshOrder order);
 std::int64_t mesh_transmission(std::span<const Rank> sizes, MeshOrder order);
 std::int64_t mesh_rearranged(std::span<const Rank> sizes, MeshOrder order);
-/// Blocks that a node holds at most: all sides rounded up to even.
+/// The most blocks that a node holds: all sides rounded up to even.
 std::int64_t mesh_peak(std::span<const Rank> sizes);
 
 }  // namespace wormcube

@@ -39,12 +39,11 @@ struct MeshSide {
 /// Example, 4x4, the block (2,1)->(3,3). Coordinates of node (2,1) have different parities: it
 /// takes dimension 0 first. Its rings are 2,0 and 1,3. Row 3 is in its own cell, the partner's:
 /// slot 1; column 3 is the next cell's, parity 1: slot 2. First ring: place 1*4 + 2 = 6, which
-/// stays. Second ring: 2*4 + 1 = 9, in the last pair, which goes to (2,3); there it has come from
+/// stays. Second ring: 2*4 + 1 = 9, in the last pair, which goes to (2,3). There it has come from
 /// one member back and is for (2,3)'s own column: slot 2 still. In halves, it is for the other row
 /// and this column: mask 01, the second segment; in both rings the 0th and the 1st of the half:
-/// place 4 + 0*2 + 1 =
-/// 5. It stays in the exchange along dimension 1 and goes to (3,3), place 5, in that of dimension
-///    0.
+/// place 4 + 0*2 + 1 = 5. It stays in the exchange along dimension 1 and goes to (3,3), place 5, in
+/// the exchange along dimension 0.
 class MeshPlaces {
  public:
   MeshPlaces(const Topology& topology, Rank rank, MeshRing ring);
@@ -75,11 +74,11 @@ class MeshPlaces {
   Rank capacity_ = 1;
 };
 
-// Odd sizes, which are ours: before the first ring, odd nodes hand what is for the unpaired last
+// Odd sizes, which are ours: before the first ring, odd nodes send the blocks for the unpaired last
 // coordinate to their even partners, in one step per odd size, in ascending order (see MeshLine).
 
 bool has_odd_size(const MeshPlaces& places);
-/// Lays the blocks out and takes these steps. Returns where blocks and guests lie then.
+/// Lays the blocks out and takes these steps. Returns where blocks and guests lie afterwards.
 Layout hand_over_guests(const MeshPlaces& places, BlockArray& array);
 
 /// One side's digit before its ring: the block in each slot.

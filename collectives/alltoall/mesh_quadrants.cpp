@@ -11,7 +11,7 @@ MeshQuadrants::MeshQuadrants(const Topology& topology, Rank rank)
   array_.lay_out(layout(half_, side_));
 }
 
-/// The node at the same place of another quadrant of a square of side 2 half, as what differs.
+/// The difference to the node at the same place of another quadrant of a square of side 2 half.
 Rank MeshQuadrants::across(Part part, Rank half) const {
   const bool other_row = part == vertical || part == diagonal;
   const bool other_column = part == horizontal || part == diagonal;
@@ -19,7 +19,7 @@ Rank MeshQuadrants::across(Part part, Rank half) const {
 }
 
 /// The level of this half comes first, the lower ones follow, then the higher ones. Levels with a
-/// half of `done` or more have taken their exchanges: their digits say where blocks are from.
+/// half of `done` or more have done their exchanges: their digits say where blocks are from.
 Layout MeshQuadrants::layout(Rank first, Rank done) const {
   Places places;
   Rank half = first;

@@ -11,16 +11,15 @@ namespace wormcube {
 /// that they are for, seen from the node's own: self, vertical, diagonal, horizontal. An exchange
 /// swaps parts with the node at the same place of such a quadrant.
 ///
-/// A block's place has one digit (a part) per level: where it is for, relative to the node, and
-/// after the level where it is from, relative to the node: the partner's part has the same number.
+/// A block's place has one digit (a part) per level: its destination relative to the node before
+/// the level, and its source relative to the node after it. The partner's part has the same number.
 /// The present level's digit is the first, those of the levels done are the last.
 ///
 /// Example, 4x4, node (2,1), its block for (3,3): at level 2 that is in the horizontal quadrant
 /// (3), as the columns differ in bit 1, at level 1 in the vertical one (1), as the rows differ in
 /// bit 0: place 3*4 + 1 = 13. It goes to (2,3), which turns the digits for level 1: place 1*4 + 3 =
-/// 7. It goes to (3,3), where 7 says that it came from the vertical at level 1 and the horizontal
-///    at level
-/// 2: from (2,1).
+/// 7. It goes to (3,3), where 7 says that it came from the vertical quadrant at level 1 and the
+/// horizontal one at level 2: from (2,1).
 class MeshQuadrants {
  public:
   enum Part { self, vertical, diagonal, horizontal };
@@ -30,7 +29,7 @@ class MeshQuadrants {
 
   Rank row() const { return rank_ / side_; }
   Rank column() const { return rank_ % side_; }
-  /// Half the side of the squares of the present level, 2^(k-1); 0 if there is none (one node).
+  /// Half the side of the squares of the present level, 2^(k-1); 0 for a single node.
   Rank half() const { return half_; }
 
   /// One step: swaps parts first .. last (neighbours) with the same parts of the node that is

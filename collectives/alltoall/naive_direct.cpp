@@ -1,4 +1,4 @@
-// Total exchange by single blocks: shifts, packed into steps without contention as they come.
+// Total exchange by single blocks: shifts, packed first-fit into steps without contention.
 // SPDX-License-Identifier: Apache-2.0
 #include "wormcube/collectives/core/algorithm.hpp"
 #include "wormcube/runtime/base/error.hpp"
@@ -30,7 +30,7 @@ std::vector<Move> moves_between(const Topology& topology, Rank from, Rank to) {
   return moves;
 }
 
-/// In which step of its shift each message travels.
+/// The step of its shift in which each message travels.
 class Plan {
  public:
   explicit Plan(const Topology& topology)
@@ -85,7 +85,7 @@ class Plan {
   std::vector<std::uint16_t> step_of_;  // by shift and source
 };
 
-/// The plan of a network, a pure function of it. All nodes of a run ask for the same one, so the
+/// The plan of a network, a pure function of it. All nodes of a run request the same one, so the
 /// last one is kept.
 std::shared_ptr<const Plan> plan_for(const Topology& topology) {
   static std::mutex mutex;
@@ -103,8 +103,8 @@ std::shared_ptr<const Plan> plan_for(const Topology& topology) {
 /// it is computed once for a network and kept.
 ///
 /// Network   products of lines and rings, up to 1024 nodes; one-port, full duplex.
-/// Cost      as many start-ups of one block as the packing takes, no formula: 196 on mesh:8x8,
-///           where the bisection bound is 128; 87 on mesh:6x6 (54).
+/// Cost      one start-up of one block for each step of the packing, no closed form: 196 on
+///           mesh:8x8, where the bisection bound is 128; 87 on mesh:6x6 (54).
 /// Links     free of contention by construction.
 void alltoall_naive_direct(Node& node, const Call& call) {
   const auto plan = plan_for(node.topology());
@@ -132,7 +132,7 @@ WORMCUBE_ALGORITHM(alltoall_naive_direct){
     .source = "none; a baseline for scott-direct",
     .contention_free = true,
     .exactly_once = true,
-    .remark = "no formula: the costs predicted are those of its plan",
+    .remark = "no closed form: predictions come from its plan",
     .needs = {needs::lines_and_rings(), needs::nodes_at_most(most_nodes_naive)},
     .instead = {"suh-mesh", "shift"},
     .predict = [](const Setting& setting) -> Prediction {

@@ -1,4 +1,4 @@
-// Bundles travel one way round and shrink.
+// Bundles travel in one direction and shrink.
 // SPDX-License-Identifier: Apache-2.0
 #include "wormcube/collectives/alltoall/one_way.hpp"
 

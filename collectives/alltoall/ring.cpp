@@ -10,7 +10,7 @@ namespace {
 /// Total exchange: node r's block q ends as node q's block r.
 ///
 /// Network  one ring or line of any p; one-port. On a line the message from the last node to the
-///          first runs back over the reverse links, which are idle otherwise.
+///          first returns over the reverse links, which are idle otherwise.
 /// Cost     p - 1 steps; step t moves p - t blocks: (ts + tw m p/2)(p - 1).
 /// Links    each link carries one message in a step.
 void alltoall_ring(Node& node, const Call& call) {

@@ -8,12 +8,12 @@ namespace wormcube {
 
 namespace {
 
-/// Total exchange: node r's block q ends as node q's block r. Bundles travel both ways round at the
-/// same time, every block the shorter way; of the block for the node half way round, one half each.
+/// Total exchange: node r's block q ends as node q's block r. Bundles travel in both directions at
+/// the same time, every block in the shorter one; the block for the node half way round is split.
 ///
 /// Network  one ring of any p; all-port.
-/// Cost     floor(p/2) steps; tw m p^2/8 for even p, tw m (p^2 - 1)/8 for odd p, which all links
-///          together allow at the least. (A ring of 2 is one cable: 1 block.)
+/// Cost     floor(p/2) steps; tw m p^2/8 for even p, tw m (p^2 - 1)/8 for odd p, the least that all
+///          links together allow. (A ring of 2 is one cable: 1 block.)
 /// Links    each link carries one message in a step.
 void alltoall_ring_all_port(Node& node, const Call& call) {
   const Rank p = node.size(), r = node.rank();
@@ -36,7 +36,7 @@ void alltoall_ring_all_port(Node& node, const Call& call) {
 WORMCUBE_ALGORITHM(alltoall_ring_all_port){
     .operation = operations::alltoall,
     .name = "ring-all-port",
-    .summary = "bundles travel both ways round at once; one ring",
+    .summary = "bundles travel in both directions at once; one ring",
     .source = "Grama, Gupta, Karypis, Kumar, sec. 4.5.1 and 4.7.2",
     .ports = Ports::all,
     .contention_free = true,

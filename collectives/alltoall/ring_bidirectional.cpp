@@ -1,4 +1,4 @@
-// Total exchange on a ring or a line: one way round, then the other.
+// Total exchange on a ring or a line: one direction, then the other.
 // SPDX-License-Identifier: Apache-2.0
 #include "wormcube/collectives/alltoall/one_way.hpp"
 #include "wormcube/collectives/core/algorithm.hpp"
@@ -7,15 +7,15 @@ namespace wormcube {
 
 namespace {
 
-/// Total exchange: node r's block q ends as node q's block r. Every block goes the shorter way:
-/// first all that go '+', to the nodes up to floor(p/2) on, then all that go '-'.
+/// Total exchange: node r's block q ends as node q's block r. Every block takes the shorter
+/// direction: first all that go '+', to the nodes up to floor(p/2) on, then all that go '-'.
 ///
-/// Network  one ring or line of any p; one-port. On a line messages from one end to the other run
-///          back over the reverse links, which are idle otherwise.
+/// Network  one ring or line of any p; one-port. On a line messages from one end to the other
+///          return over the reverse links, which are idle otherwise.
 /// Cost     p - 1 steps, floor(p^2/4) blocks: ts(p - 1) + tw m floor(p^2/4).
 /// Links    each link carries one message in a step.
 /// Source   Grama, Gupta, Karypis, Kumar, sec. 4.5.1, remark (which calls the one-directional
-///          algorithm optimal: only among such).
+///          algorithm optimal: that holds only among one-directional ones).
 void alltoall_ring_bidirectional(Node& node, const Call& call) {
   const Rank p = node.size(), r = node.rank();
   node.local([&] { copy(call.input[r], call.output[r]); });
@@ -28,7 +28,8 @@ void alltoall_ring_bidirectional(Node& node, const Call& call) {
 WORMCUBE_ALGORITHM(alltoall_ring_bidirectional){
     .operation = operations::alltoall,
     .name = "ring-bidirectional",
-    .summary = "neighbours, every block the shorter way, one way after the other; a line or ring",
+    .summary =
+        "every block in the shorter direction, one direction after the other; a line or ring",
     .source = "Grama, Gupta, Karypis, Kumar, sec. 4.5.1, remark",
     .contention_free = true,
     .exactly_once = true,

@@ -16,9 +16,9 @@ Rank longest_side(const Topology& topology) {
   return longest;
 }
 
-/// Copy j's part of blocks in one dimension d of n nodes: what a node has for coordinate q there,
-/// and what came from q, in place e with e_d = q. The other coordinates of e are of sources in the
-/// dimensions done, of destinations in those to come.
+/// Copy j's part of blocks in one dimension d of n nodes: a node's part for coordinate q there, and
+/// the part that came from q, is in place e with e_d = q. The other coordinates of e are of sources
+/// in the dimensions done, of destinations in the others.
 class RotatedPhase {
  public:
   RotatedPhase(Node& node, int d, int j, int copies)
@@ -29,7 +29,7 @@ class RotatedPhase {
     }
   }
 
-  /// \param steps  of the longest dimension: one that is done sends nothing
+  /// \param steps  of the longest dimension: a dimension that is done sends nothing
   void run(ConstBlocks from, Blocks to, Rank steps) const {
     node_.local([&] {
       for (const Rank e : across_) copy(whole(from[at(e, 0)]), whole(to[at(e, 0)]));
@@ -48,7 +48,7 @@ class RotatedPhase {
   }
 
  private:
-  /// The bundles that go one way: before step s that of the node s - 1 back, for s or more hops.
+  /// The bundles in one direction: before step s that of the node s - 1 back, for s or more hops.
   class Way {
    public:
     Way(const RotatedPhase& phase, int sign, ConstBlocks from, Blocks to)
@@ -82,7 +82,7 @@ class RotatedPhase {
     void pass() { std::swap(going_, coming_); }
 
    private:
-    /// What has s or more hops to go.
+    /// The blocks with s or more hops to go.
     Bytes bytes(Rank s) const {
       Bytes sum = 0;
       for (Rank x = s; x <= phase_.reach(); ++x) {
@@ -109,7 +109,7 @@ class RotatedPhase {
   Block whole(Block block) const {
     return part(block, j_, copies_);
   }
-  /// What of a block goes x hops this way: of one for half way round the half of this sign.
+  /// The part of a block that goes x hops in this direction: half of one for half way round.
   template <class Block>
   Block share(Block block, Rank x) const {
     if (2 * std::abs(x) != n_) return whole(block);
@@ -123,21 +123,21 @@ class RotatedPhase {
 };
 
 /// Total exchange: node r's block q ends as node q's block r. D copies, one for each dimension of
-/// more than one node, have a D-th part of every block each; copy j crosses the dimensions j, j+1,
-/// .., j-1 (mod D), all copies together. In a dimension bundles go both ways round, every part the
-/// shorter way; of the parts for half way round one half each. So in every step each link has one
+/// more than one node, have a D-th part of every block each. Copy j crosses the dimensions j, j+1,
+/// .., j-1 (mod D), all copies together. In a dimension bundles travel in both directions, every
+/// part in the shorter one; parts for half way round are split. So in every step each link has one
 /// message.
 ///
 /// Network  torus or ring of any D, every side 1, or 3 and more; all-port.
 /// Cost     with N the longest side: D floor(N/2) steps; p N/8 blocks for even N, p (N^2 - 1)/(8
-///          N) for odd N: the bisection bound, or, of odd N, what all links of a ring allow at the
-///          least. Nothing is rearranged: parts go from where they lie and come to where they
-///          stay. A node holds p blocks between two dimensions.
+///          N) for odd N: the bisection bound, or, for odd N, the least that all links of a ring
+///          allow. Nothing is rearranged: parts are sent from where they lie and received where
+///          they stay. A node holds p blocks between two dimensions.
 /// Links    each link carries one message in a step.
 /// Source   C. Liu, N. Gu, K. Ren, J. Tao, Optimal All-to-All Personalized Communication in
 ///          All-Port Tori, IMSCCS 2006; HalfRing and DimRotation of Optimizing All-to-All
 ///          Collective Communication with Fault Tolerance on Torus Networks, ACM 2025 (abstracts).
-///          The text is ours after them.
+///          The algorithm here is ours after them.
 void alltoall_rotated(Node& node, const Call& call) {
   const Blocks in = call.output;
   const Topology& topology = node.topology();
@@ -147,7 +147,7 @@ void alltoall_rotated(Node& node, const Call& call) {
     node.local([&] { copy(call.input[0], in[0]); });
     return;
   }
-  // Between dimensions the blocks lie in `in` and here by turns, in `in` after the last one.
+  // Between dimensions the blocks lie alternately in `in` and here, in `in` after the last one.
   const Memory memory = node.memory(copies > 1 ? call.input.all().size() : 0, Purpose::blocks);
   const Blocks meanwhile(copies > 1 ? memory.span() : Span(), node.size());
   const Rank steps = longest_side(topology) / 2;
@@ -181,7 +181,8 @@ Prediction predict_rotated(const Setting& setting) {
 WORMCUBE_ALGORITHM(alltoall_rotated){
     .operation = operations::alltoall,
     .name = "rotated",
-    .summary = "rotated copies, bundles both ways round each ring, on all links at once; tori",
+    .summary =
+        "rotated copies, bundles in both directions of each ring, on all links at once; tori",
     .source =
         "Liu, Gu, Ren, Tao 2006 (abstract); HalfRing with DimRotation, ACM 2025 (abstract); "
         "the text ours",

@@ -33,8 +33,8 @@ namespace {
 /// Total exchange (all-to-all, personalised): node r's block q ends as node q's block r.
 ///
 /// For each layer X of the columns, layer Y of the rows and shift s, pattern t of X meets pattern
-/// t+s of Y, for all t at once: these are the tiles, of 4 x 4 nodes each. Node (r,c) of a tile
-/// sends one block to (Y(r), X(c)).
+/// t+s of Y, for all t at once: these pairs are the tiles, of 4 x 4 nodes each. Node (r,c) of a
+/// tile sends one block to (Y(r), X(c)).
 ///
 /// Network   mesh R x C, both multiples of 4; one-port, full duplex.
 /// Cost      RC max(R,C) / 4 start-ups of one block: the bisection bound, so the optimum for single

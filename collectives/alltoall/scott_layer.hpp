@@ -1,4 +1,4 @@
-// Patterns on a line that a direct exchange on meshes is made of.
+// Patterns on a line, which a direct exchange on meshes combines.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 

@@ -1,4 +1,4 @@
-// Total exchange on any network: in step i everybody sends i ranks on.
+// Total exchange on any network: in step i every node sends i ranks on.
 // SPDX-License-Identifier: Apache-2.0
 #include "wormcube/collectives/core/algorithm.hpp"
 #include "wormcube/collectives/kit/loads.hpp"
@@ -10,7 +10,7 @@ namespace {
 /// Total exchange: node r's block q ends as node q's block r.
 ///
 /// Network  any, of any p; one-port.
-/// Cost     p - 1 steps of one block: (ts + tw m)(p - 1) where links are not shared; nothing is
+/// Cost     p - 1 steps of one block: (ts + tw m)(p - 1) if links are not shared; nothing is
 ///          rearranged.
 /// Links    free of contention on hypercubes and complete networks. Elsewhere shift_link_load(i)
 ///          messages share a link in step i: min(i, p - i) on a ring or line, which makes

@@ -14,7 +14,7 @@ std::vector<Rank> sizes_above_1(const Topology& topology) {
   return sizes;
 }
 
-/// The ring phases: all blocks reach their cell. Returns where they lie then.
+/// The ring phases: all blocks reach their cell. Returns where they lie afterwards.
 Layout go_round(const MeshPlaces& places, std::span<const RingTurn> turns, Rank steps,
                 BlockArray& array) {
   std::size_t k = 0;
@@ -30,7 +30,7 @@ Layout go_round(const MeshPlaces& places, std::span<const RingTurn> turns, Rank 
     const auto [d, start] = turns[k];
     const MeshSide& side = places.side(d);
     const MeshLine& line = side.line;
-    // Step s of a turn: the blocks of the first s pairs of slots have arrived, the others go on.
+    // Step s of a turn: the blocks of the first s pairs of slots have arrived, the others continue.
     const Rank s = t - start + 1, pairs = line.members(side.x) - s;
     if (s < 1 || pairs < 1) {
       array.idle();
@@ -43,7 +43,7 @@ Layout go_round(const MeshPlaces& places, std::span<const RingTurn> turns, Rank 
   return places.in_ring(turns[k].dimension, done | 1U << turns[k].dimension);
 }
 
-/// The last phase: the members of each cell exchange, one dimension after the other.
+/// The last phase: the members of each cell exchange, one dimension after another.
 void exchange_in_cells(const MeshPlaces& places, BlockArray& array) {
   for (int d = places.sides() - 1; d >= 0; --d) {
     const MeshSide& side = places.side(d);
@@ -92,7 +92,7 @@ BlockArray plan(const Topology& topology, Rank rank, MeshOrder order, MeshRing r
 /// Then all blocks are in their cell, and its members exchange, one dimension after the other.
 ///
 /// Odd sizes (ours): the last coordinate is a cell of its own, which only even nodes reach. Odd
-/// nodes first hand what is for it to their even partners, in one more step per odd size.
+/// nodes first send the blocks for it to their even partners, in one more step per odd size.
 ///
 /// Network   mesh of any dimensions and sizes (a line, a hypercube); one-port, full duplex.
 /// Cost      all sizes even, a_1 the longest of n >= 2 and N nodes: n a_1 / 2 start-ups, n a_1 N /

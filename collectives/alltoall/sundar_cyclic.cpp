@@ -49,7 +49,7 @@ BlockArray plan_sundar_cyclic(const Topology& topology, Rank rank) {
 /// Links     in each line of a square one pair of nodes meets at a time.
 /// Source    N. S. Sundar, D. N. Jayasimha, D. K. Panda, P. Sadayappan, Complete Exchange in 2D
 ///           Meshes, SHPCC 1994. Reconstructed from its row in Suh, Shin, Yalamanchili, Table 2,
-///           which it meets exactly; the paper itself was not available.
+///           which it matches exactly; the paper itself was not available.
 void alltoall_sundar_cyclic(Node& node, const Call& call) {
   const auto& planned = node.plan<BlockArray>(
       "sundar-cyclic", {}, [&] { return plan_sundar_cyclic(node.topology(), node.rank()); });

@@ -19,7 +19,7 @@ int ternary_digits(Rank n) {
   return digits;
 }
 
-/// Digit k, -1, 0 or 1, of x taken in (-n/2, n/2].
+/// Digit k, -1, 0 or 1, of x reduced to (-n/2, n/2].
 int ternary_digit(Rank x, Rank n, int k) {
   if (2 * x > n) x -= n;
   int digit = 0;
@@ -30,7 +30,7 @@ int ternary_digit(Rank x, Rank n, int k) {
   return digit;
 }
 
-/// 3^k hops, the other way round where that is shorter.
+/// 3^k hops, in the other direction if that is shorter.
 int ternary_hops(Rank n, int k) {
   int hops = 1;
   for (int i = 0; i < k; ++i) hops *= 3;
@@ -57,9 +57,9 @@ std::vector<TernaryStep> ternary_steps(const Topology& topology, int first) {
   return steps;
 }
 
-/// A cell has for its number the displacement of its block, written as the node there from node 0.
-/// It keeps its number: in each dimension a block has come as far as others of that number have to
-/// go.
+/// A cell's number is the displacement of its block, stored as the node there from node 0. The
+/// number does not change: in each dimension a block has come as far as others with that number
+/// have to go.
 CellExchange plan_ternary(const Topology& topology, Rank r, int first, Ports ports) {
   CellExchange exchange;
   for (Rank cell = 0; cell < topology.nodes(); ++cell) {
@@ -162,8 +162,8 @@ WORMCUBE_ALGORITHMS(alltoall_ternary) = with_variant(
     {
         .operation = operations::alltoall,
         .name = "ternary",
-        .summary =
-            "1, 3, 9, .. hops both ways at once: fewest start-ups of two ports; rings and tori",
+        .summary = "1, 3, 9, .. hops in both directions at once: fewest start-ups of two ports; "
+                   "rings and tori",
         .source = "Juerss, Schmid, ReTri, arXiv 2605.26930 (abstract); any sides and tori ours",
         .ports = Ports::all,
         .exactly_once = true,
@@ -175,7 +175,7 @@ WORMCUBE_ALGORITHMS(alltoall_ternary) = with_variant(
     },
     [](Algorithm& one_port) {
       one_port.name = "ternary-one-port";
-      one_port.summary = "the steps of ternary, one way after the other; rings and tori";
+      one_port.summary = "the steps of ternary, one direction after the other; rings and tori";
       one_port.ports = Ports::one;
       one_port.instead = {"bruck", "mesh"};
       one_port.predict = predict_alltoall_ternary<Ports::one>;

@@ -14,7 +14,7 @@ namespace wormcube {
 
 namespace {
 
-/// The dimensions by falling size, of equal ones the last first.
+/// The dimensions in order of decreasing size; of equal ones the last first.
 std::vector<int> largest_first(const std::vector<Rank>& sizes) {
   std::vector<int> order(sizes.size());
   std::iota(order.rbegin(), order.rend(), 0);
@@ -67,7 +67,7 @@ TorusExchange::TorusExchange(const Topology& topology, Rank rank, int divisions,
   phases_.push_back(one_hop_phase());
 }
 
-/// The next phase: along these dimensions blocks come closer, to the same `after` coordinates.
+/// The next phase: along these dimensions blocks move closer, to the same `after` coordinates.
 TorusExchange::Phase TorusExchange::closer(std::vector<int> dimensions, Rank steps,
                                            Rank after) const {
   Phase phase{{}, std::move(dimensions), steps};
@@ -109,8 +109,8 @@ Rank TorusExchange::steps() const {
 }
 
 /// The digits: the hops in this phase; floor(a/before) and b mod after of each dimension; the
-/// bundle's own. None of them changes on the way. With the hops, x tells the rest of b before the
-/// phase and the rest of a after it.
+/// bundle's own. None of them changes on the way. With the hops, x determines the rest of b before
+/// the phase and the rest of a after it.
 Layout TorusExchange::layout(const Phase& phase, When when) const {
   Places places{bundle_.base, {}};
   std::vector<Digit> hops(sizes_.size()), rest;
@@ -136,7 +136,8 @@ Layout TorusExchange::layout(const Phase& phase, When when) const {
   return places;
 }
 
-/// What leaves, and arrives, at a hop along the moving-th dimension: all with so many hops or more.
+/// The bundles that leave, and arrive, at a hop along the moving-th dimension: all with this many
+/// hops or more.
 Slices TorusExchange::leaving(const Phase& phase, std::size_t moving, Rank hop) const {
   const std::size_t dimensions = phase.dimensions.size();
   if (dimensions == 1) {

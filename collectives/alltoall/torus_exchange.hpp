@@ -52,8 +52,9 @@ namespace wormcube {
 ///          tests others, with which delivery fails); n dimensions and unequal sizes are ours.
 class TorusExchange {
  public:
-  /// What one node does. \param divisions  k; the topology must fit (see Network)
-  /// \param bundle  the blocks of a bundle, besides what tells their cells: its last digits
+  /// The part of one node. \param divisions  k; the topology must fit (see Network)
+  /// \param bundle  the digits of the blocks of a bundle, besides those of its cells: its last
+  ///                digits
   TorusExchange(const Topology& topology, Rank rank, int divisions = 0, Places bundle = {});
 
   /// Steps, the same for every node of the topology.
@@ -63,7 +64,7 @@ class TorusExchange {
   Layout before() const { return layout(phases_.front(), When::before); }
   Layout after() const { return layout(phases_.back(), When::after); }
 
-  /// Takes all steps.
+  /// Performs all steps.
   void plan(BlockArray& array) const;
   /// The same for a node that takes no part: idle, in the same phases.
   void sit_out(BlockArray& array) const;
@@ -72,7 +73,7 @@ class TorusExchange {
   static Prediction predict(const Topology& topology, int divisions = 0);
 
  private:
-  /// What a phase does to one virtual coordinate. Before it the held bundles have a = x modulo
+  /// How a phase changes one virtual coordinate. Before it the held bundles have a = x modulo
   /// `before` and floor(b/before) = floor(x/before) there; after it the same with `after`.
   struct Leg {
     Rank before, after;  // equal where it does not move

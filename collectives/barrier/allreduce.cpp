@@ -1,4 +1,4 @@
-// Barriers as all-reductions of no words.
+// Barriers as all-reductions without data.
 // SPDX-License-Identifier: Apache-2.0
 #include "wormcube/collectives/allreduce/programs.hpp"
 
@@ -28,7 +28,7 @@ WORMCUBE_ALGORITHMS(barrier_allreduce) = with_variant(
     {
         .operation = operations::barrier,
         .name = "hypercube",
-        .summary = "an all-reduce of nothing by recursive doubling; every network",
+        .summary = "an all-reduce without data by recursive doubling; every network",
         .source = "Grama, Gupta, Karypis, Kumar, sec. 4.3",
         .remark = "free of contention on hypercubes and complete networks; messages are empty",
         .predict =

@@ -1,4 +1,4 @@
-// Barrier by dissemination: step i tells the node 2^i ranks on.
+// Barrier by dissemination: in step i each node signals the node 2^i ranks on.
 // SPDX-License-Identifier: Apache-2.0
 #include "wormcube/collectives/core/algorithm.hpp"
 #include "wormcube/collectives/kit/loads.hpp"
@@ -31,7 +31,7 @@ void barrier_dissemination(Node& node, const Call& /*call*/) {
 WORMCUBE_ALGORITHM(barrier_dissemination){
     .operation = operations::barrier,
     .name = "dissemination",
-    .summary = "in step i everybody tells the node 2^i ranks on; every network",
+    .summary = "in step i each node signals the node 2^i ranks on; every network",
     .source = "Hensgen, Finkel, Manber 1988; Grama, Gupta, Karypis, Kumar, sec. 4.3",
     .remark = "free of contention on hypercubes and complete networks",
     .predict = [](const Setting& setting) -> Prediction {

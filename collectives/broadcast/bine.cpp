@@ -8,13 +8,13 @@ namespace wormcube {
 
 namespace {
 
-/// Broadcast: the root's message ends on every node. Who has it gives it to its partner of swing's
-/// step, far ones first.
+/// Broadcast: the root's message ends on every node. A node that has it sends it to its partner in
+/// swing's step, far ones first.
 ///
 /// Network  ring or torus of sides 2^L; one-port.
 /// Cost     (ts + tw m) log2 p.
 /// Links    each link carries one message in a step.
-/// Source   D. De Sensi et al., Bine Trees, SC 2025, arXiv 2508.17311; the ways after the authors'
+/// Source   D. De Sensi et al., Bine Trees, SC 2025, arXiv 2508.17311; the paths after the authors'
 ///          program, far nodes first on tori.
 void broadcast_bine(Node& node, const Call& call) {
   const Rank root = call.arguments.root;

@@ -7,8 +7,7 @@ namespace wormcube {
 namespace {
 
 /// Broadcast: the root's message ends on every node. Nodes are renumbered from the root on,
-/// cyclically; recursive doubling, the highest bit first, leaves out the partners that are not
-/// there.
+/// cyclically; recursive doubling, the highest bit first, skips partners that do not exist.
 ///
 /// Network  any, of any p; one-port.
 /// Cost     ceil(log2 p) steps of the whole message: (ts + tw m) ceil(log2 p).

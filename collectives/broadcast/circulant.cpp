@@ -8,8 +8,8 @@ namespace wormcube {
 
 namespace {
 
-/// Broadcast of n packets in n - 1 + ceil(log2 p) rounds, the fewest there can be: in round k node
-/// r sends one packet to r + s_k (modulo p, counted from the root), the s_k each half of the next.
+/// Broadcast of n packets in n - 1 + ceil(log2 p) rounds, the fewest possible: in round k node r
+/// sends one packet to r + s_k (modulo p, counted from the root), the s_k each half of the next.
 ///
 /// Network  any, of any p; one-port.
 /// Cost     (n - 1 + ceil(log2 p)) (ts + tw m / n); best about (sqrt((q - 1) ts) + sqrt(m tw))^2,
@@ -17,7 +17,8 @@ namespace {
 /// Links    one message on complete networks; elsewhere every round is a circular shift.
 /// Source   J. L. Traeff, Optimal Broadcast Schedules in Logarithmic Time with Applications to
 ///          Broadcast, All-Broadcast, Reduction and All-Reduction, arXiv 2312.11236 (ACM TOPC, doi
-///          10.1145/3735139); arXiv 2205.10072; the tables as in MPICH's broadcast of that name.
+///          10.1145/3735139); arXiv 2205.10072; the tables as in MPICH's broadcast of the same
+///          name.
 void broadcast_circulant(Node& node, const Call& call) {
   const Rank root = call.arguments.root;
   const Rank packets = circulant_packets(call.options);

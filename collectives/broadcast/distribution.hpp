@@ -1,4 +1,5 @@
-// Along one ring: an informed place informs all others, with several messages each way per step.
+// Along one ring: an informed place informs all others, with several messages in each direction per
+// step.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -9,14 +10,14 @@
 
 namespace wormcube {
 
-/// The places that an informed one serves: so many behind it, and so many ahead.
+/// The places that an informed one serves: this many behind it, and this many ahead.
 struct Segment {
   int behind = 0, ahead = 0;
 
   int places() const { return behind + 1 + ahead; }
   bool covers(int offset) const { return -behind <= offset && offset <= ahead; }
 
-  /// All of a ring, half of it each way.
+  /// All of a ring, half in each direction.
   static Segment around(Rank n) { return {(n - 1) / 2, n / 2}; }
 };
 
@@ -32,18 +33,18 @@ class Distribution {
 
   int steps() const { return rounds(whole_.places(), 2 * rows_ + 1); }
 
-  /// An informed place, and what is left to it from this step on.
+  /// An informed place, and its remaining segment from this step on.
   struct Holder {
     int step;
     Segment segment;
   };
 
   /// Follows the message to the place at this offset from the first one.
-  /// \param hop  hop(step, row, hops) for each message on the way there
+  /// \param hop  hop(step, row, hops) for each message on the path there
   template <class Hop>
   Holder follow(int offset, Hop hop) const {
     Holder holder{0, whole_};
-    while (offset != 0) {  // of the place looked for, from the holder
+    while (offset != 0) {  // of the target place, from the holder
       Segment next{};
       int row = 0, hops = 0;
       const Segment kept = split(holder.segment, [&](int r, int h, Segment part) {
@@ -102,7 +103,7 @@ inline int offset_in(const Segment& ring, Rank coordinate, Rank n) {
   return coordinate <= ring.ahead ? coordinate : coordinate - n;
 }
 
-/// The signed way from 0 to x on a ring: the shorter one, '+' when equal.
+/// The signed hops from 0 to x on a ring: the shorter direction, '+' when equal.
 inline int shortest(int x, Rank n) {
   const Rank up = mod(x, n);
   return 2 * up <= n ? up : up - n;

@@ -12,19 +12,19 @@ namespace wormcube {
 /// Broadcast: the root's message ends on every node.
 ///
 /// In each interval of ranks one node has the message. It sends it to the first node of the half
-/// that it is not in; then both halves go on by themselves.
+/// that it is not in; then both halves continue on their own.
 ///
 /// Network  any, of any p; one-port.
 /// Cost     ceil(log2 p) steps of the whole message: (ts + tw m) ceil(log2 p).
 /// Links    free of contention on one line, ring, tree or complete network, and on products of
-///          these with powers of two for sizes (hypercubes among them): the halves of an interval
-///          go on over links of their own. On a ring they do because only the first message may be
+///          these with powers of two for sizes (including hypercubes): the halves of an interval
+///          continue over separate links. On a ring they do because only the first message may be
 ///          as long as half of it.
 /// Source   Grama, Gupta, Karypis, Kumar, sec. 4.1.1, Eq. 4.1; any p: problem 4.1.
 void broadcast_halving(Node& node, Span message, Rank root) {
   const Rank r = node.rank();
 
-  // Invariant: of the nodes low .. high-1, r among them, `holder` alone has the message.
+  // Invariant: of the nodes low .. high-1, which include r, only `holder` has the message.
   Rank low = 0, high = node.size(), holder = root;
   for (int t = 0; t < log2_ceiling(node.size()); ++t) {
     if (high - low == 1) {
@@ -78,12 +78,12 @@ WORMCUBE_ALGORITHM(broadcast_halving){
     .summary = "recursive doubling by interval halving, farthest first; every network",
     .source = "Grama, Gupta, Karypis, Kumar, sec. 4.1.1, Eq. 4.1, problem 4.1",
     .exactly_once = true,
-    .remark = "free of contention in one dimension, and where all sizes are powers of two",
+    .remark = "free of contention in one dimension, and if all sizes are powers of two",
     .predict = predict_halving,
     .program = halving_program,
 };
 
-/// Halving splits ranks where a balanced binary tree does whose leaves are the nodes.
+/// Halving splits ranks as a balanced binary tree with the nodes as leaves does.
 WORMCUBE_ALGORITHM(broadcast_tree){
     .operation = operations::broadcast,
     .name = "tree",

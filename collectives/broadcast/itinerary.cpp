@@ -1,4 +1,4 @@
-// Following an itinerary, step by step.
+// Follows an itinerary, step by step.
 // SPDX-License-Identifier: Apache-2.0
 #include "wormcube/collectives/broadcast/itinerary.hpp"
 
@@ -56,7 +56,7 @@ void travel(Node& node, const Call& call, const Itinerary& itinerary) {
   const int tree_steps = itinerary.steps(), gap = packets.gap(tree_steps);
   require_packets("broadcast", packets, tree_steps);
   std::vector<Op> ops;
-  const auto names = itinerary.names();  // of the first packet's way
+  const auto names = itinerary.names();  // of the first packet's path
   auto name = names.begin();
   for (int step = 0; step < packets.steps(tree_steps); ++step) {
     ops.clear();
@@ -99,8 +99,8 @@ void require_packets(std::string_view algorithm, const Packets& packets, int tre
   constexpr std::int64_t most = std::numeric_limits<int>::max();
   if (packets.steps(tree_steps) > most) {
     throw UsageError(fmt::format(
-        "{}: {} packets, one every {} steps, take {} steps or more, and at most {} can be "
-        "counted; use fewer packets or a shorter period",
+        "{}: {} packets, one every {} steps, take at least {} steps; at most {} can be counted; "
+        "use fewer packets or a shorter period",
         algorithm, packets.count, packets.gap(tree_steps), packets.steps(tree_steps), most));
   }
 }
@@ -110,7 +110,7 @@ void require_torus_broadcast(std::string_view algorithm, const Setting& setting)
   require_packets(algorithm, packets_of(setting.options));
   if (!topology.all(Shape::ring)) {
     throw UsageError(
-        fmt::format("{}: needs rings in all dimensions, which {} has not; use umesh "
+        fmt::format("{}: needs rings in all dimensions; {} has others; use umesh "
                     "or halving",
                     algorithm, topology.name()));
   }
@@ -134,14 +134,14 @@ Option packets_option() {
           .preset = 1,
           .least = 1,
           .most = 65536,
-          .help = "cut the message into so many packets"};
+          .help = "number of packets that the message is cut into"};
 }
 
 Option period_option() {
   return {.name = "period",
           .least = 0,
           .most = 1 << 20,
-          .help = "steps between packets; 0: one packet after the other"};
+          .help = "steps between packets; 0: each waits until the previous has arrived"};
 }
 
 Packets packets_of(const Options& options) {

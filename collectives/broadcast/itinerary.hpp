@@ -1,4 +1,4 @@
-// A node's part in a broadcast: when the message comes to it, from whom, and what it sends on.
+// A node's part in a broadcast: when the message arrives, from whom, and what it sends on.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -11,18 +11,18 @@
 
 namespace wormcube {
 
-/// Cuts a message into packets that go one after the other through the same tree.
+/// Cuts a message into packets that go one after another through the same tree.
 struct Packets {
   int count = 1;
-  /// A packet starts so many steps after the one before it; 0: when that one has arrived
-  /// everywhere. Fewer steps than the tree has are right only where packets then meet at no port
-  /// and no link: the checker tells. The trees here keep a port of the root busy in nearly all
-  /// steps, so that there is little to gain.
+  /// A packet starts this many steps after the previous one; 0: when that one has arrived
+  /// everywhere. A number below the tree's steps is correct only if packets then meet at no port
+  /// and no link, which the checker tests. The trees here keep a port of the root busy in nearly
+  /// all steps, so there is little to gain.
   int period = 0;
 
   int gap(int tree_steps) const { return period > 0 ? period : tree_steps; }
-  /// The steps in all, idle ones between packets included, for a tree of so many; a tree of none
-  /// (one node) has none.
+  /// The total number of steps, including idle ones between packets, for a tree of `tree_steps`; a
+  /// tree of none (one node) has none.
   std::int64_t steps(int tree_steps) const {
     return tree_steps > 0 ? tree_steps + (std::int64_t{count} - 1) * gap(tree_steps) : 0;
   }
@@ -33,12 +33,12 @@ Option packets_option();
 Option period_option();
 Packets packets_of(const Options& options);
 
-/// What one node does in a broadcast on a torus, worked out by that node alone, from coordinates.
+/// What one node does in a broadcast on a torus, computed by that node alone, from coordinates.
 ///
 /// Axis 0 is the dimension that messages travel first (the topology's last one, the papers' X);
-/// dimensions of one node are no axes. Algorithms are phases: each serves parts of the network with
-/// one informed node in each, and leaves smaller parts to the next. A displacement is one signed
-/// number of hops per axis, travelled in the order of the axes.
+/// dimensions of one node are not axes. Algorithms are phases: each serves parts of the network
+/// with one informed node in each, and leaves smaller parts to the next. A displacement is one
+/// signed number of hops per axis, travelled in the order of the axes.
 class Itinerary {
  public:
   struct Arrival {
@@ -58,13 +58,13 @@ class Itinerary {
   std::span<const Rank> sizes() const { return sizes_; }
   int dimension(int axis) const { return dimensions_[axis]; }
 
-  /// This node as seen from the informed node of its part: 0 .. size-1 along each axis.
+  /// This node relative to the informed node of its part: 0 .. size-1 along each axis.
   std::vector<Rank> position;
 
-  /// In this step of the phase the message comes by this displacement, or from this node.
+  /// In this step of the phase the message arrives by this displacement, or from this node.
   void arrive(int step, std::span<const int> by);
   void arrive_from(int step, Rank from) { arrivals_.push_back({phase_ + step, from}); }
-  /// In this step of the phase the message goes out by this displacement, or along these moves of
+  /// In this step of the phase the message is sent by this displacement, or along these moves of
   /// axes in any order.
   void depart(int step, std::span<const int> by);
   void depart_along(int step, std::span<const Move> axis_moves);
@@ -111,7 +111,7 @@ int rounds(Rank n, Rank base);
 /// Rings in all dimensions, and packets in no more steps than an int counts.
 /// Throws UsageError in the algorithm's name.
 void require_torus_broadcast(std::string_view algorithm, const Setting& setting);
-/// The packets alone, for a tree of so many steps.
+/// The packets alone, for a tree of this many steps.
 void require_packets(std::string_view algorithm, const Packets& packets, int tree_steps = 1);
 
 /// For the entries of the algorithms: a packet is a part.

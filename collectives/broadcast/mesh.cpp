@@ -41,7 +41,7 @@ WORMCUBE_ALGORITHM(broadcast_mesh){
     .summary = "interval halving in the root's row, then in all columns; every network",
     .source = "Grama, Gupta, Karypis, Kumar, sec. 4.1.2, Fig. 4.5",
     .exactly_once = true,
-    .remark = "free of contention but on arbitrary graphs",
+    .remark = "free of contention except on arbitrary graphs",
     .predict = [](const Setting& setting) -> Prediction {
       const Topology& topology = setting.topology;
       const double steps = halvings(topology);

@@ -1,4 +1,4 @@
-// Broadcast from one node to each other in turn.
+// Broadcast from one node to every other in turn.
 // SPDX-License-Identifier: Apache-2.0
 #include "wormcube/collectives/core/algorithm.hpp"
 
@@ -11,7 +11,7 @@ namespace {
 /// Network  any; one-port.
 /// Cost     p - 1 steps of the whole message: (ts + tw m) (p - 1).
 /// Links    one message in a step.
-/// Source   Grama, Gupta, Karypis, Kumar, sec. 4.1: what not to do.
+/// Source   Grama, Gupta, Karypis, Kumar, sec. 4.1: the naive approach.
 void broadcast_naive(Node& node, const Call& call) {
   const Rank root = call.arguments.root;
   const Rank p = node.size(), r = node.rank();

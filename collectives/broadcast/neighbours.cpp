@@ -10,7 +10,7 @@ namespace wormcube {
 
 namespace {
 
-/// How far the message goes from a place of a line or ring, and which way first.
+/// How far the message goes from a place of a line or ring, and in which direction first.
 struct Reach {
   int plus, minus;  // hops
   Reach(const Graph& line, Rank from)
@@ -31,7 +31,7 @@ void along_line(Node& line, Span message, Rank root) {
   if (!graph.wraps()) here = line.rank() - root;
   const int sign = here < 0 ? -1 : 1;
   const auto late = [&](int way) { return way == reach.first_sign() ? 0 : 1; };
-  // The message is k hops away, one way or the other, after step k + late.
+  // The message is k hops away, in one direction or the other, after step k + late.
   for (int t = 1; t <= reach.steps(); ++t) {
     const Move onward{0, sign}, back{0, -sign};
     if (here == 0) {
@@ -52,8 +52,8 @@ void along_line(Node& line, Span message, Rank root) {
 }
 
 /// Broadcast among nearest neighbours: the root's message ends on every node. Dimension by
-/// dimension, from the last to the first, it goes both ways along each line, to the farther end
-/// first.
+/// dimension, from the last to the first, it goes in both directions along each line, to the
+/// farther end first.
 ///
 /// Network  lines, rings, meshes and tori of any sizes; one-port.
 /// Cost     in each dimension, steps of the whole message: ceil(n/2) on a ring; n - 1 from the end
@@ -78,7 +78,8 @@ void broadcast_neighbours(Node& node, const Call& call) {
 WORMCUBE_ALGORITHM(broadcast_neighbours){
     .operation = operations::broadcast,
     .name = "neighbours",
-    .summary = "store and forward, both ways, dimension by dimension; lines, rings, meshes, tori",
+    .summary =
+        "store and forward, in both directions, dimension by dimension; lines, rings, meshes, tori",
     .source = "Grama, Gupta, Karypis, Kumar, problem 4.13",
     .contention_free = true,
     .exactly_once = true,

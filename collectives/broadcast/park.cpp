@@ -1,4 +1,4 @@
-// Broadcast in the fewest steps there can be, on tori that are powers of 2k+1, by free routes.
+// Broadcast in the fewest steps possible, on tori that are powers of 2k+1, by free routes.
 // SPDX-License-Identifier: Apache-2.0
 #include "wormcube/collectives/broadcast/itinerary.hpp"
 #include "wormcube/collectives/core/algorithm.hpp"
@@ -95,7 +95,7 @@ const Level& level(int axes) {
   return axes == 2 ? two : axes == 3 ? three : four;
 }
 
-/// The steps of n/2 that sides of 2 q^p begin with.
+/// The steps of n/2 that sides of 2 q^p start with.
 const Level& halves(int axes) {
   static const Level two(2, 2, {{{{0, 1}}, {{1, 1}}, {{0, -1}, {1, 1}}}});
   static const Level three(3, 2, {{{{0, 1}}, {{1, 1}}, {{0, -1}, {1, 1}}}, {{{2, 1}}}});
@@ -122,13 +122,13 @@ std::optional<Side> side_of(std::span<const Rank> sizes) {
 ///
 /// With s = n/q, n/q^2, .., 1, q = 2k+1, and k steps each, all holders send 2k messages along
 /// displacements that are multiples of s and, together, name every node of a q x .. x q torus once.
-/// Sides of 2 q^p begin with steps of n/2.
+/// Sides of 2 q^p start with steps of n/2.
 ///
 /// Network  tori 5^p or 2 5^p squared, 7^p or 2 7^p cubed, (9^p)^4, p >= 1; all ports; any root.
 /// Cost     ceil(log_{2k+1} N) steps of the whole message: the lower bound. Every node receives
 ///          once.
-/// Links    free of contention. NOT dimension ordered: each message brings its legs in an order of
-///          its own, which only a checked schedule shows to be free of deadlock.
+/// Links    free of contention. NOT dimension ordered: each message has its own order of legs,
+///          which only a checked schedule shows to be free of deadlock.
 /// Source   counts: Park et al. as quoted by Wang and Tseng, sec. 5; the displacements were found
 ///          by search and are not the authors'.
 void broadcast_park(Node& node, const Call& call) {
@@ -140,7 +140,7 @@ void broadcast_park(Node& node, const Call& call) {
   const auto serve = [&](const Level& with, Rank s) {
     std::vector<Rank> residue(axes);
     std::vector<int> by(axes, 0);
-    Level::Reached here;  // a holder: before the first step
+    Level::Reached here;  // a holder before the first step
     if (!is_holder && std::ranges::all_of(x, [s](Rank c) { return c % s == 0; })) {
       std::ranges::transform(x, residue.begin(), [s](Rank c) { return c / s; });
       here = with.reached(residue);

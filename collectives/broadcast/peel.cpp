@@ -1,4 +1,4 @@
-// Broadcast by peeling: one dimension after the other, with all ports, no alignment.
+// Broadcast by peeling: one dimension after another, with all ports, no alignment.
 // SPDX-License-Identifier: Apache-2.0
 #include "wormcube/collectives/broadcast/distribution.hpp"
 #include "wormcube/collectives/broadcast/itinerary.hpp"
@@ -71,9 +71,9 @@ namespace {
 
 /// Broadcast: the root's message ends on every node.
 ///
-/// Along the first dimension a message goes out by every port: one hop along another dimension, if
+/// Along the first dimension a message leaves by every port: one hop along another dimension, if
 /// that has 3 nodes or more, and then straight. That leaves one informed node in every hyperplane,
-/// which goes on inside it.
+/// which continues inside it.
 ///
 /// Network  any torus; all ports; any root.
 /// Cost     sum over dimensions j = 1, 2, .. (the last one first) of ceil(log_{2w+1} n_j) steps of
@@ -97,7 +97,7 @@ Prediction predict_broadcast_peel(const Setting& setting) {
 WORMCUBE_ALGORITHM(broadcast_peel){
     .operation = operations::broadcast,
     .name = "peel",
-    .summary = "dimension after dimension on all ports, no alignment; every torus",
+    .summary = "one dimension after another on all ports, no alignment; every torus",
     .source = "ours, after Wang and Tseng",
     .ports = Ports::all,
     .contention_free = true,
@@ -106,7 +106,7 @@ WORMCUBE_ALGORITHM(broadcast_peel){
     .options = {packets_option(), period_option()},
     .require = [](const Setting& setting) { require_torus_broadcast("peel", setting); },
     .predict = predict_broadcast_peel,
-    .selection = Selection::by_name,  // plan takes it where it is best
+    .selection = Selection::by_name,  // plan uses it where it is best
     .program = broadcast_peel,
     .parts = packet_parts,
 };

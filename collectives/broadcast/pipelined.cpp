@@ -26,8 +26,8 @@ Rank packet_sent(Rank label, Rank t, int d) {
 }
 
 /// Broadcast: the root's message, cut into packets, ends on every node. In step t all messages
-/// cross dimension t mod d; the root sends packet t. All nodes with this bit set pass on what the
-/// root sent d steps ago; nobody waits for a packet that comes later.
+/// cross dimension t mod d; the root sends packet t. All nodes with this bit set forward what the
+/// root sent d steps ago; no node waits for a packet that arrives later.
 ///
 /// Network  hypercube of dimension d; one-port.
 /// Cost     N + d steps of m / N (N if d is 1): (N + d) (ts + tw m / N); with the best N
@@ -84,7 +84,7 @@ WORMCUBE_ALGORITHM(broadcast_pipelined){
           options.set("packets", std::to_string(best));
         },
     .predict = [](const Setting& setting) -> Prediction {
-      /// The best number of packets depends on the message's size: no count before it is settled.
+      /// The best number of packets depends on the message's size: no count before that is known.
       const double d = setting.topology.dimensions(), count = packets(setting);
       Prediction prediction{
           .rearranged_blocks = 0, .working_blocks = 0, .link_load = d > 0 ? 1 : 0};

@@ -1,4 +1,4 @@
-// Broadcast by the best of what we have, for any torus.
+// Broadcast by the best combination of peel, squeeze and quad, for any torus.
 // SPDX-License-Identifier: Apache-2.0
 
 #include "wormcube/collectives/broadcast/torus_trees.hpp"
@@ -15,7 +15,7 @@ struct TorusPlan {
   int steps = 0;
 };
 
-/// The plan with the fewest steps; of equals the one that peels most.
+/// The plan with the fewest steps; of equal ones the one that peels most.
 TorusPlan plan_torus_broadcast(std::span<const Rank> sizes) {
   TorusPlan best;
   best.steps = peel_steps(sizes, 0);
@@ -33,7 +33,7 @@ TorusPlan plan_torus_broadcast(std::span<const Rank> sizes) {
   return best;
 }
 
-/// All nodes of a network make the same plan, and that takes longer than a node's steps: each
+/// All nodes of a network compute the same plan, and that takes longer than a node's steps: each
 /// thread keeps the last one.
 const TorusPlan& kept_plan(std::span<const Rank> sizes) {
   struct Kept {
@@ -49,13 +49,13 @@ const TorusPlan& kept_plan(std::span<const Rank> sizes) {
 
 /// Broadcast: the root's message ends on every node.
 ///
-/// Some of the first dimensions are peeled off, none or all; what is left is squeezed or, if it is
-/// a square with sides of a power of two, quartered. The plan with the fewest steps is taken.
+/// Some of the first dimensions are peeled off, none or all; the rest is squeezed or, if it is a
+/// square with sides of a power of two, quartered. The plan with the fewest steps is used.
 ///
 /// Network  any torus; all ports; any root.
 /// Cost     the fewest steps among these plans, each of the whole message; never more than those of
 ///          wang-tseng, peel, squeeze and quad.
-/// Links    free of contention, if the signs of the hops are honoured.
+/// Links    free of contention, if routers honour the signs of the hops.
 void broadcast_plan(Node& node, const Call& call) {
   const Rank root = call.arguments.root;
   Itinerary itinerary(node.topology(), root, node.rank());

@@ -1,4 +1,4 @@
-// Broadcasts that other algorithms are made of.
+// Broadcasts that other algorithms use.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 

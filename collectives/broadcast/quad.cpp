@@ -48,13 +48,13 @@ namespace {
 /// Broadcast: the root's message ends on every node.
 ///
 /// A stand-in for Tsai and McKinley's extended dominating nodes, whose patterns we do not have: its
-/// steps are theirs in two dimensions, and theirs or one fewer in three. With s = n/2, n/4, .., 1
+/// steps equal theirs in two dimensions, and theirs or one fewer in three. With s = n/2, n/4, .., 1
 /// every holder sends to the three other corners of a square with side s. In three dimensions the
 /// first one is served before, on all ports, as by peel.
 ///
 /// Network  tori 2^d x 2^d and z x 2^d x 2^d, d >= 2; all ports; any root.
 /// Cost     d, or d + ceil(log_7 z), steps of the whole message. Every node receives once.
-/// Links    free of contention, if the signs of the hops are honoured.
+/// Links    free of contention, if routers honour the signs of the hops.
 /// Source   construction ours; counts: Tsai and McKinley as quoted by Wang and Tseng, sec. 5.
 void broadcast_quad(Node& node, const Call& call) {
   const Rank root = call.arguments.root;
@@ -85,16 +85,16 @@ Prediction predict_broadcast_quad(const Setting& setting) {
 WORMCUBE_ALGORITHM(broadcast_quad){
     .operation = operations::broadcast,
     .name = "quad",
-    .summary = "every square into four; tori 2^d x 2^d, z x 2^d x 2^d",
+    .summary = "divides every square into four; tori 2^d x 2^d, z x 2^d x 2^d",
     .source = "counts: Tsai, McKinley, as quoted by Wang and Tseng, sec. 5",
     .ports = Ports::all,
     .contention_free = true,
     .exactly_once = true,
-    .remark = "stand-in for Tsai and McKinley: counts theirs or fewer, construction ours",
+    .remark = "stand-in for Tsai and McKinley: their counts or fewer, construction ours",
     .options = {packets_option(), period_option()},
     .require = require_broadcast_quad,
     .predict = predict_broadcast_quad,
-    .selection = Selection::by_name,  // plan takes it where it is best
+    .selection = Selection::by_name,  // plan uses it where it is best
     .program = broadcast_quad,
     .parts = packet_parts,
 };

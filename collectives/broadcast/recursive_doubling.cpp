@@ -14,7 +14,7 @@ namespace wormcube {
 
 namespace {
 
-/// Half way round a ring the message says which way.
+/// Half way round a ring the message says which direction.
 Op send_across(const Topology& topology, Rank from, Rank to, int bit, Span message, RingTies ties) {
   if (ties == RingTies::plus) return send(to, message);
   const int dimension = rank_bit(topology, bit).dimension;
@@ -26,7 +26,7 @@ Op send_across(const Topology& topology, Rank from, Rank to, int bit, Span messa
   return send(Move{dimension, place % 2 == 0 ? hops : -hops}, message);
 }
 
-/// Other numbers of nodes than 2^d: from node 0, and not both ways round.
+/// Numbers of nodes other than 2^d: from node 0 only, and without balanced ties.
 void require_doubling(const Topology& topology, Rank root, RingTies ties) {
   const Rank p = topology.nodes();
   if (is_power_of_two(p)) return;
@@ -44,7 +44,8 @@ void require_doubling(const Topology& topology, Rank root, RingTies ties) {
   }
 }
 
-/// One step. `done` are the bits crossed so far: who differs from the root in others has nothing.
+/// One step. `done` are the bits crossed so far: a node that differs from the root in others has
+/// nothing.
 void cross(Node& node, Span message, Rank root, int bit, Rank done, RingTies ties) {
   const Rank r = node.rank(), partner = r ^ (1 << bit), missing = (r ^ root) & ~done;
   if (missing == 0 && partner < node.size()) {
@@ -56,11 +57,11 @@ void cross(Node& node, Span message, Rank root, int bit, Rank done, RingTies tie
   }
 }
 
-/// Broadcast: the root's message ends on every node. In each step all who have it send it to the
-/// node whose rank differs in one bit.
+/// Broadcast: the root's message ends on every node. In each step all nodes that have it send it to
+/// the node whose rank differs in one bit.
 ///
-/// Network  any, of 2^d nodes; of any number if the root is node 0, partners that are not there
-///          left out. One-port.
+/// Network  any, of 2^d nodes; of any number if the root is node 0, where partners that do not
+///          exist are skipped. One-port.
 /// Cost     ceil(log2 p) steps of the whole message. Descending: (ts + tw m) log2 p. Ascending on a
 ///          line, ring or tree: ts log2 p + tw m (p - 1), as step i puts 2^i messages on one link;
 ///          with balanced ties ts log2 p + tw m (3p/4 - 1) on a ring.
@@ -81,11 +82,11 @@ void broadcast_recursive_doubling(Node& node, const Call& call) {
 }
 
 /// The load of the step that crosses a bit, with all lower bits crossed before: all nodes of an
-/// interval of 2^bit send. Nothing where there is no formula.
+/// interval of 2^bit send. Nothing if there is no closed form.
 std::optional<double> ascending_load(const Setting& setting, int bit) {
   const Topology& topology = setting.topology;
   const Rank p = topology.nodes();
-  if (!is_power_of_two(p)) {  // from node 0, those that are there
+  if (!is_power_of_two(p)) {  // from node 0, those that exist
     if (!intervals_are_apart(topology)) return std::nullopt;
     const bool complete = topology.factor(0).shape() == Shape::complete;
     return complete ? 1 : std::min(1 << bit, p - (1 << bit));
@@ -143,8 +144,8 @@ WORMCUBE_ALGORITHM(broadcast_recursive_doubling){
     .source = "Grama, Gupta, Karypis, Kumar, sec. 4.1.1, 4.1.3, 4.1.5, problems 4.2, 4.24",
     .exactly_once = true,
     .remark =
-        "free of contention on hypercubes, and elsewhere but on arbitrary graphs in "
-        "descending order; other numbers of nodes: from node 0",
+        "free of contention on hypercubes, and in descending order elsewhere except on "
+        "arbitrary graphs; other numbers of nodes: from node 0",
     .options = {{.name = "order",
                  .choices = {"descending", "ascending"},
                  .help = "of bits; descending: the farthest nodes first"},

@@ -1,4 +1,4 @@
-// Broadcast of long messages both ways round all rings.
+// Broadcast of long messages in both directions of all rings.
 // SPDX-License-Identifier: Apache-2.0
 #include "wormcube/collectives/kit/ring_all_port.hpp"
 
@@ -11,13 +11,13 @@ namespace wormcube {
 namespace {
 
 /// Broadcast of a long message: p parts of it are scattered, then gathered by all, both by the
-/// ring-all-port algorithms of these.
+/// ring-all-port algorithms of these operations.
 ///
 /// Network  ring or torus of any sides; all-port.
 /// Cost     sides n: 2 D floor(n/2) steps; (p - 1)/(p D) messages if n is odd or half=split.
 /// Links    each link carries one message in a step.
 /// Source   N. Jain, Y. Sabharwal, Optimal bucket algorithms for large MPI collectives on torus
-///          interconnects, ICS 2010 (abstract); the text is ours after it.
+///          interconnects, ICS 2010 (abstract); the algorithm here is ours after it.
 void broadcast_ring_all_port(Node& node, const Call& call) {
   const Rank root = call.arguments.root;
   const HalfWay half = half_of(call.options);
@@ -33,7 +33,7 @@ WORMCUBE_ALGORITHM(broadcast_ring_all_port){
     .operation = operations::broadcast,
     .name = "ring-all-port",
     .summary =
-        "p parts scattered and gathered both ways round every ring, on all links: for long "
+        "p parts scattered and gathered in both directions of every ring, on all links: for long "
         "messages; tori",
     .source = "Jain, Sabharwal, ICS 2010 (abstract); the text ours",
     .ports = Ports::all,

@@ -13,7 +13,7 @@ namespace wormcube {
 
 namespace {
 
-/// How the parts get together.
+/// How the parts are gathered.
 enum class PartsAllgather : std::uint8_t {
   neighbours,  ///< round each line and ring, the last dimension first; a hypercube's is doubling
   doubling,    ///< across one bit of ranks after another, the lowest first; 2^d nodes
@@ -23,7 +23,7 @@ enum class PartsAllgather : std::uint8_t {
 class Parts {
  public:
   Parts(Span message, Rank nodes) : message_(message), nodes_(nodes) {}
-  /// Those of nodes first .. last-1.
+  /// The parts of nodes first .. last-1.
   Span range(Rank first, Rank last) const {
     const Bytes begin = offset(first);
     return message_.subspan(begin, offset(last) - begin);
@@ -109,7 +109,7 @@ void broadcast_scatter_allgather(Node& node, const Call& call) {
 
 bool doubles(const Setting& setting) { return setting.options.is("allgather", "doubling"); }
 
-/// Most messages on a link, and blocks times load summed over the steps, of the doubling.
+/// The maximum link load, and the sum over steps of blocks times load, of the doubling.
 void predict_doubling_links(const Topology& topology, double scatter, Prediction& prediction) {
   const double p = topology.nodes();
   double most = p > 1 ? 1 : 0, sum = scatter;
@@ -150,9 +150,9 @@ WORMCUBE_ALGORITHM(broadcast_scatter_allgather){
     .name = "scatter-allgather",
     .summary = "p parts are scattered, then gathered by all: for long messages; every network",
     .source = "Grama, Gupta, Karypis, Kumar, sec. 4.7.1, Eq. 4.13",
-    .exactly_once = false,  // all gather what the root, and who passed parts on, had
+    .exactly_once = false,  // all gather what the root, and the nodes that passed parts on, had
     .remark =
-        "neighbours: free of contention but on arbitrary graphs, and trees without 2^d leaves",
+        "neighbours: free of contention except on arbitrary graphs, and trees without 2^d leaves",
     .options = {{.name = "allgather",
                  .choices = {"neighbours", "doubling"},
                  .help = "round each dimension (a hypercube: doubling), or across bits of ranks"}},

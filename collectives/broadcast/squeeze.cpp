@@ -14,13 +14,13 @@ constexpr int divide(std::int64_t x, int by) {
   return static_cast<int>(x / by - (x % by < 0 ? 1 : 0));
 }
 
-/// One axis of n nodes in v cells whose sizes differ by one at most. The middle of cell y stands
-/// for it; cell 0's is the holder, at position 0.
+/// One axis of n nodes in v cells whose sizes differ by at most one. The middle of a cell
+/// represents it; cell 0's is the holder, at position 0.
 class Cells {
  public:
   Cells(Rank n, Rank v) : n_(n), v_(v) {}
 
-  /// How far the middle of cell y is from that of cell 0; y may be any number, round and round.
+  /// How far the middle of cell y is from that of cell 0; y may be any number, modulo v.
   int middle(int y) const { return start(y) + behind(y) - behind(0); }
   Rank cell_of(Rank position) const {
     return divide((std::int64_t{mod(position + behind(0), n_)} + 1) * v_ - 1, n_);
@@ -51,8 +51,8 @@ VirtualTorus best_virtual_torus(std::span<const Rank> sizes) {
     consider({sizes[0]});
     return best;
   }
-  // Large ones first: of equals, the one with the smallest cells. Of all c that the first stage
-  // serves in the same number of steps the largest does.
+  // Large ones first: of equal ones, the one with the smallest cells. Of all c that the first stage
+  // serves in the same number of steps the largest is best.
   for (Rank side = *std::ranges::min_element(sizes); side >= 2; --side) {
     std::vector<Rank> v(sizes.size(), side);
     const Rank most = side < 3 ? 1 : sizes.back() / side;
@@ -63,7 +63,7 @@ VirtualTorus best_virtual_torus(std::span<const Rank> sizes) {
       while (reach * (2 * k + 1) < c * side) reach *= 2 * k + 1;
       c = std::min(c - 1, reach / side);
     }
-    if (side == 3 && most > 1) {  // 3 super-nodes: the first alignment falls away
+    if (side == 3 && most > 1) {  // 3 super-nodes: the first alignment is not needed
       v.back() = side;
       consider(v);
     }
@@ -129,12 +129,12 @@ namespace {
 ///
 /// A virtual torus v x .. x v x cv is laid evenly over the real one, its links runs of real links;
 /// it is served by wang-tseng. Then every virtual node informs its cell, one dimension at a time.
-/// v and c are those that take the fewest steps.
+/// The chosen v and c take the fewest steps.
 ///
 /// Network  any torus; all ports; any root.
 /// Cost     wang-tseng's steps for v, c, and sum_j ceil(log_3 ceil(n_j / v_j)), each of the whole
 ///          message. Every node receives once.
-/// Links    free of contention, if the signs of the hops are honoured.
+/// Links    free of contention, if routers honour the signs of the hops.
 void broadcast_squeeze(Node& node, const Call& call) {
   const Rank root = call.arguments.root;
   Itinerary itinerary(node.topology(), root, node.rank());
@@ -162,7 +162,7 @@ WORMCUBE_ALGORITHM(broadcast_squeeze){
     .options = {packets_option(), period_option()},
     .require = [](const Setting& setting) { require_torus_broadcast("squeeze", setting); },
     .predict = predict_broadcast_squeeze,
-    .selection = Selection::by_name,  // plan takes it where it is best
+    .selection = Selection::by_name,  // plan uses it where it is best
     .program = broadcast_squeeze,
     .parts = packet_parts,
 };

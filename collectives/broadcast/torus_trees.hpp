@@ -1,4 +1,4 @@
-// Phases that broadcasts on tori are made of: peeled, quartered and squeezed axes.
+// Phases that broadcasts on tori consist of: peeled, quartered and squeezed axes.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -21,7 +21,7 @@ int quarter_steps(std::span<const Rank> sizes);
 /// The virtual torus for these axes that takes the fewest steps.
 struct VirtualTorus {
   std::vector<Rank> sizes;
-  int steps = 0;  // the cells' included
+  int steps = 0;  // including the cells'
 };
 VirtualTorus best_virtual_torus(std::span<const Rank> sizes);
 /// The phases on a virtual torus and inside its cells.

@@ -7,7 +7,8 @@ namespace wormcube {
 
 namespace {
 
-/// The node's place in the chain: axis 0 counts most. Lines keep their ends, rings start anywhere.
+/// The node's place in the chain: axis 0 is most significant. Lines keep their ends, rings start
+/// anywhere.
 class Chain {
  public:
   Chain(const Topology& topology, const Itinerary& itinerary)
@@ -42,11 +43,11 @@ class Chain {
 
 /// Broadcast: the root's message ends on every node.
 ///
-/// The nodes are put in a chain, by the coordinate that messages travel first, then the next. In
-/// each half of an interval of the chain one node has the message; the halves go on apart. Rings
-/// are cut at the root and used as lines, so the hops carry signs.
+/// The nodes form a chain, ordered by the coordinate that messages travel first, then the next. In
+/// each half of an interval of the chain one node has the message; the halves continue separately.
+/// Rings are cut at the root and used as lines, so the hops carry signs.
 ///
-/// Network  any of lines and rings; one-port; any root.
+/// Network  any product of lines and rings; one-port; any root.
 /// Cost     ceil(log2 p) steps of the whole message. Every node receives once.
 /// Links    free of contention.
 /// Source   McKinley, Xu, Esfahanian, Ni, Unicast-Based Multicast Communication in Wormhole-Routed
@@ -58,7 +59,7 @@ void broadcast_umesh(Node& node, const Call& call) {
   const Chain chain(topology, itinerary);
   const Rank here = chain.place(node.rank(), root);
 
-  // Invariant: of the places low .. high-1, here among them, `holder` alone has the message.
+  // Invariant: of the places low .. high-1, which include here, only `holder` has the message.
   Rank low = 0, high = node.size(), holder = chain.place(root, root);
   for (int step = 0; high - low > 1; ++step) {
     const Rank middle = low + (high - low + 1) / 2;

@@ -15,13 +15,13 @@ namespace {
 ///
 /// k stages. In stage i every holder sends along the 2k rows of a routing matrix R_i, scaled, and
 /// the holders' set grows by one dimension; an alignment step moves it to where the next stage
-/// wants it. Each node works its part out from its own coordinates.
+/// needs it. Each node computes its part from its own coordinates.
 ///
-/// Network  tori n x .. x n, n >= 2, and cn x n x .. x n, n >= 3, in our order of dimensions, the
-///          first one long; all ports; any root.
+/// Network  tori n x .. x n, n >= 2, and cn x n x .. x n, n >= 3, in this project's order of
+///          dimensions, the first one long; all ports; any root.
 /// Cost     k ceil(log_{2k+1} n) + (k-1) steps of the whole message, one less for n = 2 and 3 with
-///          k >= 2; the first logarithm is that of cn where c > 1.
-/// Links    free of contention, if the signs of the hops are honoured (or with `mirror`).
+///          k >= 2; if c > 1, the first logarithm is that of cn.
+/// Links    free of contention, if routers honour the signs of the hops (or with `mirror`).
 /// Source   S.-Y. Wang, Y.-C. Tseng, Algebraic Foundations and Broadcasting Algorithms for
 ///          Wormhole-Routed All-Port Tori. Rounding for any n, the rows for k > 3, cn, `once` and
 ///          `mirror` are ours.
@@ -78,7 +78,7 @@ WORMCUBE_ALGORITHM(broadcast_wang_tseng){
     .remark = "any n, rows for k > 3, cn: our reconstruction",
     .options = {{.name = "once",
                  .choices = {"no", "yes"},
-                 .help = "leave out what a node has already"},
+                 .help = "leave out messages to nodes that have them already"},
                 {.name = "mirror",
                  .choices = {"no", "yes"},
                  .help = "for routers that break ties at half a ring to +"},

@@ -13,10 +13,10 @@ namespace wormcube {
 
 /// Node x holds the message in stage i iff x - v_d lies in U_{i-1}, where d = w_i(x) numbers the
 /// super-node W_d of x, and v_d is the sum of the hops that lead from W_0 to W_d. Both follow from
-/// x by O(k log n) work, so no node ever looks at another's part.
+/// x by O(k log n) work, so no node ever needs another's part.
 ///
 /// Stage i distributes from W_0 to all W_d; then an alignment step moves v_d + U_{i-1} to where the
-/// next stage wants it. U_i = span(e_{1,k}, .., e_{1,k-i+1}), e_{1,j} = e_1 + e_j.
+/// next stage needs it. U_i = span(e_{1,k}, .., e_{1,k-i+1}), e_{1,j} = e_1 + e_j.
 ///
 /// Axes are numbered from 0 here, from 1 in the paper.
 class WangTsengTree {
@@ -49,7 +49,7 @@ class WangTsengTree {
     for (int stage = 1; stage <= k_; ++stage) visit_stage(stage, x, arrive, depart);
   }
 
-  /// The same without what would reach nodes that have the message: every node receives once.
+  /// The same without messages to nodes that have them already: every node receives once.
   template <class Arrive, class Depart>
   void visit_once(std::span<const Rank> x, Arrive arrive, Depart depart) const {
     WangTsengTree tree = *this, others = *this;  // one is being visited while the other is asked
@@ -84,9 +84,9 @@ class WangTsengTree {
     const Segment ring = Segment::around(super_nodes(stage));
     return mirror_ && stage > 1 ? Segment{ring.ahead, ring.behind} : ring;
   }
-  /// With 3 super-nodes or fewer only row 1 of the first stage is used, and all is in place.
+  /// With 3 super-nodes or fewer only row 1 of the first stage is used, and all nodes are in place.
   bool aligns(int stage) const { return stage < k_ && (stage > 1 || super_nodes(1) > 3); }
-  /// The step after so many stages.
+  /// The step after this many stages.
   int first_step(int stages) const {
     int step = 0;
     for (int stage = 1; stage <= stages; ++stage) {

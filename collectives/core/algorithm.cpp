@@ -1,4 +1,4 @@
-// Whether an algorithm runs somewhere, and why not.
+// Checks whether an algorithm applies, and explains why not.
 // SPDX-License-Identifier: Apache-2.0
 #include "wormcube/collectives/core/algorithm.hpp"
 
@@ -17,8 +17,8 @@ namespace wormcube {
 
 namespace {
 
-/// "; use suh-mesh, mesh or shift": those that the refused one names and this network admits; if
-/// there are none, the first few of its operation that have no further conditions.
+/// "; use suh-mesh, mesh or shift": the alternatives that the algorithm names and this network
+/// admits; if there are none, the first few of its operation that have no further conditions.
 std::string way_out(const Algorithm& refused, const Topology& topology, bool commutes) {
   constexpr std::size_t most = 3;
   std::vector<std::string_view> named, others;
@@ -34,7 +34,7 @@ std::string way_out(const Algorithm& refused, const Topology& topology, bool com
       others.push_back(other->name);
     }
   }
-  // In the refused one's own order: the nearest in kind first.
+  // In the algorithm's own order: the most similar first.
   std::ranges::sort(named, {}, [&](std::string_view name) {
     return std::ranges::find(refused.instead, name) - refused.instead.begin();
   });
@@ -110,7 +110,7 @@ Prediction Collective::predict(const Topology& topology) const {
   } catch (const std::exception& error) {
     fail(error.what());
   } catch (...) {
-    fail("what is no exception");
+    fail("unknown exception type");
   }
   if (!operation()->reduces) prediction.combined_blocks = 0;
   return prediction;
@@ -150,7 +150,7 @@ void Collective::operator()(Node& node, Span data) const {
 
 namespace {
 
-/// Blocks of one size; of others the refusal names the operation that takes them, if there is one.
+/// Blocks of one size; for others the error names the operation that accepts them, if there is one.
 void require_even(Operation on, ConstBlocks input, ConstBlocks output) {
   if (input.uneven() || output.uneven()) {
     const std::string other = std::string(on->name) + "v";
@@ -166,8 +166,8 @@ void require_even(Operation on, ConstBlocks input, ConstBlocks output) {
   }
 }
 
-/// Blocks of different sizes: what a node keeps of its own has one size on both sides, and the
-/// sizes that all know are those of its blocks.
+/// Blocks of different sizes: the block that a node keeps for itself has one size on both sides,
+/// and the sizes that all know match its blocks.
 void require_sizes(const Instance& instance, Operation on, Rank rank, ConstBlocks input,
                    ConstBlocks output, std::span<const Bytes> sizes) {
   for (Rank b = 0; b < output.count(); ++b) {
@@ -192,7 +192,7 @@ void require_sizes(const Instance& instance, Operation on, Rank rank, ConstBlock
   }
 }
 
-/// Whole elements in each block, so that none ends in the middle of one.
+/// Whole elements in each block, so that no block ends within one.
 void require_elements(Operation on, const Reduction& reduction, ConstBlocks blocks) {
   const Rank sizes = blocks.uneven() ? blocks.count() : std::min(blocks.count(), 1);
   for (Rank b = 0; b < sizes; ++b) {
@@ -207,7 +207,7 @@ void require_elements(Operation on, const Reduction& reduction, ConstBlocks bloc
 
 void Collective::operator()(Node& node, ConstBlocks input, Blocks output,
                             std::span<const Bytes> sizes) const {
-  require(node.topology());  // a third of a microsecond at most, but for product-multiport
+  require(node.topology());  // a third of a microsecond at most, except for product-multiport
   const Operation on = operation();
   const Instance instance{node.size(), arguments};
   const Rank gives = on->gives(instance, node.rank()),

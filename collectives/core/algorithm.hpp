@@ -1,4 +1,4 @@
-// One algorithm: what it does, where it runs, what it costs, where it comes from, and its program.
+// One algorithm: its program, where it applies, what it costs and where it comes from.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -26,7 +26,7 @@ namespace wormcube {
 /// One node's side of a collective call.
 struct Call {
   ConstBlocks input;  ///< what this node gives: its operation's `gives`
-  Blocks output;      ///< what it ends with: `ends_with`. Of a broadcast the message, in place
+  Blocks output;      ///< what it ends with: `ends_with`. For a broadcast the message, in place
   const Arguments& arguments;
   const Options& options;
   /// Uneven operations whose sizes are by_origin or by_block: the size of the block of (or for)
@@ -44,12 +44,12 @@ struct Setting {
   const Options& options;
 };
 
-/// Who selects an algorithm.
+/// What may select an algorithm.
 enum class Selection : std::uint8_t {
-  automatic,  ///< `auto` predicts what it costs, and may pick it
-  by_name,    ///< users alone: a baseline, or slow to predict
-  /// Users alone: its messages take dimensions in an order of their own. A machine runs it only
-  /// after a check of its routes.
+  automatic,  ///< `auto` predicts its cost, and may pick it
+  by_name,    ///< selected by name only: a baseline, or slow to predict
+  /// Selected by name only: its messages take dimensions in an order of their own. A machine runs
+  /// it only after a check of its routes.
   any_order,
 };
 
@@ -57,7 +57,7 @@ enum class Selection : std::uint8_t {
 enum class Combining : std::uint8_t {
   alike,  ///< with the same brackets on all nodes
   /// With different brackets: if the operator is not exact, last bits may differ between nodes, and
-  /// `auto` leaves the algorithm out.
+  /// `auto` does not pick the algorithm.
   brackets_differ,
   reordered,  ///< not in the order of ranks; `require` refuses operators that do not commute
 };
@@ -69,39 +69,40 @@ struct Algorithm {
   std::string_view source;   ///< authors, year, section
   Ports ports = Ports::one;
   // Claims, which are checked; a property defaults to "not claimed".
-  bool contention_free = false;  ///< no link carries two messages in a step, wherever it runs
+  bool contention_free = false;  ///< no link carries two messages in a step, on any network
   bool exactly_once = false;     ///< no node receives the same data twice, forwarding included
-  /// "reconstruction", "our extension", .. shown with all results; one that begins "n > 2
-  /// dimensions" with those on such networks only.
+  /// "reconstruction", "our extension", .. shown with all results; one that starts with "n > 2
+  /// dimensions" is shown on such networks only.
   std::string_view remark = {};
   std::vector<Option> options = {};
 
-  /// The networks, as conditions that several algorithms share; and which algorithms of the same
-  /// operation to use where one fails: a refusal names those of them that the network admits.
+  /// The networks, as conditions that several algorithms share; and the algorithms of the same
+  /// operation to use if one fails: the error names those of them that the network admits.
   std::vector<Need> needs = {};
   std::vector<std::string_view> instead = {};
   bool needs_commutative = false;  ///< the reduction operator must commute
   /// How operands are combined in such a call. nullptr: Combining::alike.
   Combining (*combining)(const Arguments&, const Options&) = nullptr;
-  /// Further conditions, on options or arguments; throws UsageError with both numbers and the way
-  /// out. nullptr: none.
+  /// Further conditions, on options or arguments; throws UsageError with both numbers and an
+  /// alternative. nullptr: none.
   void (*require)(const Setting&) = nullptr;
 
-  /// Puts the best numbers for blocks of this size and these costs where options leave them open
+  /// Sets the best numbers for this block size and these costs if options leave them open
   /// (packets=0). nullptr: nothing is left open.
   void (*settle)(const Setting&, const CostModel&, Bytes block_bytes, Options&) = nullptr;
   Prediction (*predict)(const Setting&) = [](const Setting&) { return Prediction{}; };
-  /// What bounds it where that is not what bounds its operation: its messages go to neighbours
-  /// only. nullptr: the operation's.
+  /// Its own lower bound, if that differs from its operation's: its messages go to neighbours only.
+  /// nullptr: the operation's.
   LowerBound (*bound)(const Setting&, Ports) = nullptr;
   Selection selection = Selection::automatic;
   /// The node program.
   void (*program)(Node&, const Call&) = nullptr;
-  /// Into how many parts it cuts a block: dry runs and proofs use blocks that this divides.
+  /// The number of parts that it cuts a block into: dry runs and proofs use blocks that it divides.
   Rank (*parts)(const Setting&) = [](const Setting&) { return Rank{1}; };
 };
 
-/// Throws UsageError, with both numbers and the way out, unless the algorithm runs in this setting.
+/// Throws UsageError, with both numbers and an alternative, unless the algorithm applies in this
+/// setting.
 void require(const Algorithm& algorithm, const Setting& setting);
 
 /// A collective without its data: an algorithm, its options, the call's arguments.
@@ -111,7 +112,7 @@ struct Collective {
   Arguments arguments = {};
 
   Collective() = default;
-  /// With the presets of its options.
+  /// With the defaults of its options.
   explicit Collective(const Algorithm& chosen, Arguments with = {})
       : algorithm(&chosen), options(chosen.options), arguments(std::move(with)) {}
   explicit Collective(const Algorithm&&, Arguments = {}) = delete;  // it is kept by address
@@ -119,10 +120,10 @@ struct Collective {
   Operation operation() const { return algorithm->operation; }
   std::string_view name() const { return algorithm->name; }
   Setting setting(const Topology& topology) const { return {topology, arguments, options}; }
-  /// Throws UsageError unless it runs here.
+  /// Throws UsageError unless it applies here.
   void require(const Topology& topology) const;
-  /// Gives options that the size of a block decides their numbers; formulas need them. This and
-  /// predict() throw UsageError for a root, sources or an operator that are none.
+  /// Sets the options that depend on the block size; predictions need them. This and predict()
+  /// throw UsageError for an invalid root, source or operator.
   void settle(const Topology& topology, const CostModel& model, Bytes block_bytes);
   Prediction predict(const Topology& topology) const;
   /// The algorithm's own bound, or its operation's.
@@ -130,12 +131,12 @@ struct Collective {
   Rank parts(const Topology& topology) const { return algorithm->parts(setting(topology)); }
 
   /// The call: every node of a machine makes it, with what it gives and what it ends with, cut into
-  /// the operation's blocks. Chosen once on the host (parse_collective, cheapest).
-  /// Throws UsageError, before any message, if it does not run on this network, or the blocks are
-  /// not those of the operation: their number, their sizes, whole elements.
+  /// the operation's blocks. The algorithm is chosen once on the host (parse_collective, cheapest).
+  /// Throws UsageError, before any message, if it does not apply to this network, or if the blocks
+  /// do not match the operation: their number, their sizes, whole elements.
   void operator()(Node& node, ConstSpan input, Span output) const;
-  /// The same in place: of a broadcast the message, of an allgather the result with the own block
-  /// where it belongs, of a reduction the operand.
+  /// The same in place: for a broadcast the message, for an allgather the result with the own block
+  /// in its place, for a reduction the operand.
   void operator()(Node& node, Span data) const;
   /// The same for blocks whose sizes differ. \param sizes  see Call::sizes
   void operator()(Node& node, ConstBlocks input, Blocks output,
@@ -160,7 +161,7 @@ struct Collective {
 };
 /// How its nodes combine operands.
 Combining combining(const Collective& collective);
-/// Why it does not run here; nothing if it does.
+/// Why it does not apply here; nothing if it does.
 std::optional<std::string> refusal(const Collective& collective, const Topology& topology);
 
 /// The algorithms that one file registers: one, or the variants of one program.
@@ -181,10 +182,10 @@ struct Registration {
   extern const Registration registered_##name; \
   const Registration registered_##name
 
-/// An algorithm and a variant of it, the same but for what `change` sets.
+/// An algorithm and a variant of it, the same except for what `change` sets.
 Registration with_variant(const Algorithm& algorithm, void (*change)(Algorithm& variant));
-/// The start-ups of a formula and nothing else, for blocks of different sizes: a step lasts as
-/// long as its largest message, which depends on all sizes.
+/// Only the start-ups of a prediction, for blocks of different sizes: a step lasts as long as its
+/// largest message, which depends on all sizes.
 template <Prediction (*predict)(const Setting&)>
 Prediction startups_of(const Setting& setting) {
   return {.startups = predict(setting).startups};

@@ -10,12 +10,12 @@ namespace wormcube {
 
 void require_offsets(std::span<const Bytes> offsets, Bytes bytes) {
   if (offsets.empty()) {
-    throw UsageError("blocks: 0 offsets; give one more than there are blocks, 1 or more");
+    throw UsageError("blocks: 0 offsets; need one more than the number of blocks");
   }
   for (std::size_t b = 1; b < offsets.size(); ++b) {
     if (offsets[b - 1] <= offsets[b]) continue;
-    throw UsageError(fmt::format("blocks: offsets must ascend; {} stands before {}", offsets[b - 1],
-                                 offsets[b]));
+    throw UsageError(
+        fmt::format("blocks: offsets must ascend; {} precedes {}", offsets[b - 1], offsets[b]));
   }
   if (offsets.back() > bytes) {
     throw UsageError(fmt::format("blocks: the last one ends at byte {}, the data have {}; give all",

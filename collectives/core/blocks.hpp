@@ -13,7 +13,7 @@
 
 namespace wormcube {
 
-/// One offset or more, ascending, none beyond so many bytes. Throws UsageError.
+/// One offset or more, ascending, none beyond this many bytes. Throws UsageError.
 void require_offsets(std::span<const Bytes> offsets, Bytes bytes);
 
 /// A view of `count` consecutive blocks. Movement needs no element type, so a block is bytes.
@@ -44,7 +44,7 @@ class BasicBlocks {
         bytes_(other.uneven() ? 0 : other.bytes()) {}
 
   Rank count() const { return count_; }
-  /// The size of each block, where all have one.
+  /// The size of each block, if all have one size.
   Bytes bytes() const {
     WORMCUBE_ASSERT(!uneven());
     return bytes_;
@@ -71,8 +71,8 @@ class BasicBlocks {
 using Blocks = BasicBlocks<std::byte>;
 using ConstBlocks = BasicBlocks<const std::byte>;
 
-/// Receives block `from` of the result of a call that does not read it again. Where all nodes'
-/// results are more than caches hold, nobody can before it has gone from there: Op::unread().
+/// Receives block `from` of the result of a call that does not read it again. If all nodes' results
+/// exceed the caches, no node can read it before it has left them: Op::unread().
 inline Op receive_result(const Node& node, Rank from, const Blocks& result) {
   constexpr Bytes more_than_caches = Bytes{64} << 20;
   const Op op = receive(from, result[from]);
@@ -93,7 +93,7 @@ std::span<T> as(Span bytes) {
   return {reinterpret_cast<T*>(bytes.data()), bytes.size() / sizeof(T)};
 }
 
-/// Copies one block (or any bytes) onto another of the same size, unless they are one.
+/// Copies one block (or any bytes) onto another of the same size, unless they are the same memory.
 void copy(ConstSpan from, Span to);
 
 /// The part-th of `parts` nearly equal parts of a block: sizes differ by one byte at most.

@@ -1,4 +1,4 @@
-// The cost model, and what ports and cuts of a network allow.
+// The cost model, and the limits that ports and cuts of a network set.
 // SPDX-License-Identifier: Apache-2.0
 #include "wormcube/collectives/core/cost.hpp"
 

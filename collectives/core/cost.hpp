@@ -1,4 +1,4 @@
-// What a collective costs: counts by formula, time by a cost model, and what no algorithm can beat.
+// The cost of a collective: modelled counts, time by a cost model, and lower bounds.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -14,16 +14,16 @@ namespace wormcube {
 enum class Ports : std::uint8_t { one, all };
 std::string_view to_string(Ports ports);
 
-/// What the paper's formulas say, in start-ups and blocks; empty where there is no formula.
+/// Modelled counts (closed form), in start-ups and blocks; empty if there is none.
 struct Prediction {
   std::optional<double> startups = {}, transmission_blocks = {}, rearranged_blocks = {};
-  /// Most blocks that one node holds beside the call's input and output.
+  /// Most blocks that one node holds besides the call's input and output.
   std::optional<double> working_blocks = {};
   // For algorithms that are not contention-free on all the networks that they admit:
-  /// Most messages on one link in a step; 1 where they are.
+  /// Most messages on one link in a step; 1 if the algorithm is contention-free.
   std::optional<double> link_load = {};
-  /// Sum over steps of the most that a message takes: its blocks times the load of the busiest link
-  /// on its way. The transmission as time.
+  /// Sum over steps of the longest message time: its blocks times the load of the busiest link on
+  /// its path. The transmission as time.
   std::optional<double> link_blocks = {};
   /// Reductions: sum over the gaps between steps of the most blocks that one node combines.
   std::optional<double> combined_blocks = {};
@@ -41,29 +41,29 @@ struct CostModel {
 };
 
 /// ts * startups + tw * m * transmission + tr * m * rearranged + tc * m * combined, a missing term
-/// as 0. Where links are shared the transmission is link_blocks: k messages on one link take k
+/// as 0. If links are shared the transmission is link_blocks: k messages on one link take k
 /// times as long.
 double predicted_us(const Prediction& prediction, const CostModel& model, Bytes block_bytes);
 
-/// What no algorithm can beat on this network; empty where no bound is known. Transmission is meant
-/// as time: where an algorithm shares links, compare its link_blocks.
+/// The lower bound of any algorithm on this network; empty if no bound is known. Transmission means
+/// time: if an algorithm shares links, compare its link_blocks.
 struct LowerBound {
   std::optional<double> startups = {}, transmission_blocks = {};
-  /// Where each start-up moves one block to a neighbour: the bound on both, unrounded, and which
-  /// it is ("cut (4)").
+  /// If each start-up moves one block to a neighbour: the bound on both, unrounded, and its name
+  /// ("cut (4)").
   std::optional<Rational> exact = {};
   std::string_view source = {};
-  /// Which bound the transmission's is: "ports", "max-flow", "cut".
+  /// The name of the transmission's bound: "ports", "max-flow", "cut".
   std::string_view transmission_source = {};
-  /// Some schedule comes as near to the transmission as one likes, with blocks in parts that are
-  /// small enough, on routes of its own choice.
+  /// Some schedule comes arbitrarily close to the transmission, with blocks in parts that are small
+  /// enough, on routes of its own choice.
   bool tight = false;
 };
 
-/// What bounds a collective on a network.
+/// The kind of lower bound of a collective on a network.
 struct Limits {
   double nodes;
-  double rounds;     // what a node knows can come to `most ports` more in each step
+  double rounds;     // what a node knows can reach `most ports` more in each step
   int fewest_ports;  // of any node; 1 under one port
   int most_ports;    // of any node; 1 under one port
   const Topology& topology;

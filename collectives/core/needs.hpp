@@ -1,4 +1,4 @@
-// Conditions on a network, as values that algorithms share: their words stand once.
+// Conditions on a network, as values that algorithms share, with their texts.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -12,7 +12,7 @@ namespace wormcube {
 
 struct Need {
   std::string text;  ///< "every dimension must be a multiple of 4"
-  /// What the network has instead, "torus:6x6 has 6"; nothing where the need is met.
+  /// What the network has instead, "torus:6x6 has 6"; nothing if the condition holds.
   std::function<std::optional<std::string>(const Topology&)> complaint;
 };
 
@@ -21,12 +21,12 @@ namespace needs {
 /// Lines, or rings, or both; of 1 or 2 nodes a line is a ring.
 Need lines();
 Need rings();
-/// The same without cables: a ring of 2 has one link each way, not two.
+/// The same without cables: a ring of 2 has one link in each direction, not two.
 Need rings_of_three();
 Need lines_and_rings();
 /// One dimension, a line or a ring.
 Need line_or_ring();
-/// So many dimensions.
+/// This many dimensions.
 Need dimensions(int exactly);
 Need dimensions_at_least(int least);
 /// Every size a multiple; every size a power of 2; the number of nodes a power of 2.

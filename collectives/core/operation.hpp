@@ -1,4 +1,4 @@
-// What an operation is: a row that says what each node gives and must end with.
+// An operation: a row that says what each node gives and must end with.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -12,7 +12,7 @@
 
 namespace wormcube {
 
-/// Where `permute` takes node r's block, of p nodes. Each is its own inverse.
+/// Where `permute` moves node r's block, with p nodes. Each is its own inverse.
 enum class Permutation : std::uint8_t {
   complement,    ///< to node p - 1 - r: every bit of the label turned over
   bit_reversal,  ///< the label read backwards; p = 2^d
@@ -22,16 +22,16 @@ std::string_view to_string(Permutation permutation);
 Rank permuted(Permutation permutation, Rank rank, Rank nodes);
 /// No block moves.
 bool is_identity(Permutation permutation, Rank nodes);
-/// Throws UsageError, in the algorithm's name, unless it permutes so many nodes.
+/// Throws UsageError, in the algorithm's name, unless it permutes this many nodes.
 void require_permutation(std::string_view algorithm, Permutation permutation, Rank nodes);
 
-/// What a shift by any number, also a negative one, is modulo p: 0 .. p-1.
+/// A shift's distance, which may be negative, modulo p: 0 .. p-1.
 constexpr Rank shift_distance(std::int64_t by, Rank p) {
   return static_cast<Rank>((by % p + p) % p);
 }
 
-/// The arguments of a collective call beside its data: the same on every node. An operation ignores
-/// what is not its own.
+/// The arguments of a collective call besides its data: the same on every node. An operation
+/// ignores arguments that it does not have.
 struct Arguments {
   Rank root = 0;        ///< broadcast, reduce, scatter, gather
   std::int64_t by = 1;  ///< shift: node r's block goes to node r + by modulo p
@@ -42,7 +42,7 @@ struct Arguments {
   Reduction reduction = {};                           ///< what reduces
 };
 
-/// An operation on so many nodes.
+/// An operation on a number of nodes.
 struct Instance {
   Rank nodes;
   const Arguments& arguments;
@@ -51,7 +51,7 @@ struct Instance {
     return arguments.sources.empty() ? 1 : static_cast<Rank>(arguments.sources.size());
   }
   bool is_source(Rank rank) const;
-  /// How many sources have a lower rank: of a source its number.
+  /// How many sources have a lower rank: for a source, its number.
   Rank sources_below(Rank rank) const;
   Rank root() const { return arguments.root; }
   /// The node that a shift's block comes from.
@@ -68,8 +68,8 @@ struct Content {
 };
 constexpr Content from(Rank origin, Rank block) { return {origin, origin + 1, block}; }
 
-/// On what the size of a block depends, where blocks may differ (the `v` operations): on the node
-/// that gives it, on its number there, on both.
+/// What the size of a block depends on if blocks may differ (the `v` operations): the node that
+/// gives it, its number there, or both.
 enum class Sizes : std::uint8_t { equal, by_origin, by_block, by_both };
 
 /// One row. Functions get the operation's instance and a node.
@@ -83,11 +83,10 @@ struct OperationRow {
   /// The place in the output where a node's only input block may lie (in place), -1 if nowhere;
   /// nullptr: not offered.
   Rank (*place_of_input)(const Instance&, Rank rank) = nullptr;
-  bool always_in_place = false;  // broadcast: there is no other input
+  bool always_in_place = false;  // for broadcast: there is no other input
   bool rooted = false, reduces = false, shifts = false, permutes = false, has_sources = false;
-  bool sources_get =
-      false;  ///< the sources of has_sources are the ends that get: k_reduce, k_gather
-  /// False of a barrier: all that it promises is that no node leaves before all have come.
+  bool sources_get = false;  ///< the sources of has_sources receive: k_reduce, k_gather
+  /// False for a barrier: it only promises that no node leaves before all have entered.
   bool moves_data = true;
   Sizes sizes = Sizes::equal;
   /// A node's data in blocks, what nccl-tests calls the size; 0: it moves none.

@@ -1,4 +1,4 @@
-// The operations: what their arguments must be, and what bounds them.
+// The operations: the conditions on their arguments, and their lower bounds.
 // SPDX-License-Identifier: Apache-2.0
 #include "wormcube/collectives/core/operations.hpp"
 
@@ -97,7 +97,7 @@ void require_ascending(std::string_view operation, std::string_view what, Rank n
                                    members[i], nodes, nodes - 1));
     }
     if (i > 0 && members[i - 1] >= members[i]) {
-      throw UsageError(fmt::format("{}: {}s must ascend; {} stands before {}", operation, what,
+      throw UsageError(fmt::format("{}: {}s must ascend; {} precedes {}", operation, what,
                                    members[i - 1], members[i]));
     }
   }
@@ -129,8 +129,8 @@ namespace operations::detail {
 
 namespace {
 
-/// Of what one port of a node allows, in blocks, and what the links allow with all ports, the
-/// larger. A port's bound is met where the links' is, which takes less time.
+/// The larger of two limits in blocks: one port of a node, and the links with all ports. A port's
+/// bound is met wherever the links' bound is, which takes less time.
 LowerBound of_ports_and_links(const Limits& on, double one_port, const theory::LinkBound& links) {
   if (on.ports == Ports::one && one_port >= links.blocks) {
     return {.startups = on.rounds,
@@ -177,7 +177,7 @@ LowerBound exchange(const Limits& on, const Instance&) {
   return of_ports_and_links(on, on.nodes - 1, theory::exchange_bound(on.topology));
 }
 
-/// A node that is no source gets all; a source needs none of its own.
+/// A node that is not a source gets all; a source does not need its own.
 LowerBound source_blocks_in(const Limits& on, const Instance& in) {
   std::vector<std::int64_t> each(in.nodes, 0);
   for (Rank i = 0; i < in.sources(); ++i) each[in.source(i)] = 1;
@@ -186,7 +186,7 @@ LowerBound source_blocks_in(const Limits& on, const Instance& in) {
                             theory::gathering_bound(on.topology, each));
 }
 
-/// Of each source alone: what the others take on the same links is not charged.
+/// Of each source alone: what the others use of the same links is not charged.
 LowerBound blocks_at_sources(const Limits& on, const Instance& in) {
   int fewest = on.most_ports;
   if (on.ports == Ports::all) {

@@ -38,7 +38,7 @@ inline double all(double) { return 1; }
 inline double others(double p) { return (p - 1) / p; }
 inline double there_and_back(double p) { return 2 * (p - 1) / p; }
 
-// What the ports of nodes and any routes over the links allow.
+// The limits of the nodes' ports and of any routes over the links.
 LowerBound one_block(const Limits& on, const Instance&);     ///< to all nodes, or combined to one
 LowerBound prefixes(const Limits& on, const Instance&);      ///< node 0's block to all, combined
 LowerBound all_combined(const Limits& on, const Instance&);  ///< at all nodes
@@ -140,7 +140,7 @@ inline constexpr OperationRow exscan{
 
 inline constexpr OperationRow barrier{
     .name = "barrier",
-    .summary = "no node leaves before all have come",
+    .summary = "no node leaves before all have entered",
     .gives = detail::none,
     .ends_with = detail::none,
     .result = [](const Instance&, Rank, Rank) { return Content{}; },
@@ -302,11 +302,11 @@ inline constexpr std::array<Operation, 22> all_operations{
     operations::k_gather};
 
 inline std::string_view to_string(Operation operation) { return operation->name; }
-/// Throws UsageError that lists the known ones.
+/// Throws UsageError that lists the available ones.
 Operation parse_operation(std::string_view text);
-/// Throws UsageError unless the arguments fit so many nodes: the root is a node, the sources are
-/// different nodes, a reduction with elements is given where one is needed, and the permutation is
-/// one of so many.
+/// Throws UsageError unless the arguments fit this many nodes: the root is a node, the sources are
+/// different nodes, a reduction with elements is given if one is needed, and the permutation exists
+/// for this number.
 void require_arguments(Operation operation, Rank nodes, const Arguments& arguments);
 
 LowerBound lower_bound(Operation operation, const Topology& topology, Ports ports,

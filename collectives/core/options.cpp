@@ -1,4 +1,4 @@
-// Reading and printing the options of an algorithm.
+// Reads and prints the options of an algorithm.
 // SPDX-License-Identifier: Apache-2.0
 #include "wormcube/collectives/core/options.hpp"
 
@@ -31,11 +31,11 @@ Options::Options(std::span<const Option> declared) : declared_(declared) {
 std::size_t Options::find(std::string_view name) const {
   const auto found = std::ranges::find(declared_, name, &Option::name);
   if (found != declared_.end()) return static_cast<std::size_t>(found - declared_.begin());
-  if (declared_.empty()) throw UsageError(fmt::format("no option '{}'; it has none", name));
+  if (declared_.empty()) throw UsageError(fmt::format("unknown option '{}'; it has none", name));
   std::vector<std::string_view> known;
   for (const Option& option : declared_) known.push_back(option.name);
-  throw UsageError(
-      fmt::format("no option '{}'{}; it has:{}", name, did_you_mean(name, known), listed(known)));
+  throw UsageError(fmt::format("unknown option '{}'{}; available:{}", name,
+                               did_you_mean(name, known), listed(known)));
 }
 
 void Options::set(std::string_view name, std::string_view value) {

@@ -29,11 +29,11 @@ class Options {
   Options() = default;
   explicit Options(std::span<const Option> declared);
 
-  /// Throws UsageError that names the options, or the values, that there are.
+  /// Throws UsageError that lists the valid options or values.
   void set(std::string_view name, std::string_view value);
 
   std::int64_t number(std::string_view name) const;
-  /// The index of the choice, as the algorithm's enumeration of them.
+  /// The index of the choice, as the algorithm's enumeration.
   template <class Enum>
   Enum choice(std::string_view name) const {
     return static_cast<Enum>(number(name));
@@ -43,7 +43,7 @@ class Options {
   /// Everything, for a plan's key.
   std::span<const std::int64_t> values() const { return values_; }
   std::span<const Option> declared() const { return declared_; }
-  /// "order=parity:ring=folded": what is not preset.
+  /// "order=parity:ring=folded": what differs from the defaults.
   std::string text() const;
 
  private:

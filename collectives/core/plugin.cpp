@@ -1,4 +1,4 @@
-// Loading a plugin: first whether it fits, then its symbols, then its algorithms.
+// Loads a plugin: first its version, then its symbols, then its algorithms.
 // SPDX-License-Identifier: Apache-2.0
 #include "wormcube/collectives/core/plugin.hpp"
 
@@ -38,7 +38,8 @@ void* open(const std::string& file) {
   const std::string path = file.find('/') == std::string::npos ? "./" + file : file;
   if (void* const object = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL)) return object;
   const std::string reason = dlerror();
-  // One of another version may lack symbols: lazily loaded it can say its version, which says more.
+  // A plugin of another version may lack symbols: loaded lazily, it can report its version, which
+  // is a clearer error.
   if (void* const object = dlopen(path.c_str(), RTLD_LAZY | RTLD_LOCAL))
     require_version(object, file);
   throw UsageError(fmt::format("plugin {}: {}", file, reason));
@@ -67,7 +68,8 @@ std::vector<const Algorithm*> load_plugin(const std::string& file) {
   } catch (const std::exception& error) {
     throw UsageError(fmt::format("plugin {}: its registration threw: {}", file, error.what()));
   } catch (...) {
-    throw UsageError(fmt::format("plugin {}: its registration threw what is no exception", file));
+    throw UsageError(
+        fmt::format("plugin {}: its registration threw an unknown exception type", file));
   }
   return registry.added();
 }

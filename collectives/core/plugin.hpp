@@ -11,15 +11,15 @@
 
 namespace wormcube {
 
-/// What a plugin's function gets: it adds the plugin's operations and algorithms, which live as
-/// long as the process.
+/// The argument of a plugin's function: it adds the plugin's operations and algorithms, which live
+/// as long as the process.
 class PluginRegistry {
  public:
   explicit PluginRegistry(std::string origin) : origin_(std::move(origin)) {}
   /// Throws UsageError as add_algorithm.
   void add(const Algorithm& algorithm);
   void add(const Algorithm&&) = delete;  // it is kept by address: `static const`
-  /// An operation of one's own, before its algorithms. Throws UsageError as add_operation.
+  /// An operation of the plugin, before its algorithms. Throws UsageError as add_operation.
   void add(const OperationRow& operation);
   void add(const OperationRow&&) = delete;
   const std::vector<const Algorithm*>& added() const { return added_; }
@@ -32,12 +32,12 @@ class PluginRegistry {
 /// Loads a shared object and registers what it adds, with the name of its file as their origin. It
 /// stays loaded. Returns the algorithms.
 ///
-/// A plugin contains nothing of the library, and finds all of it in the program: which must export
-/// its symbols (CMake: ENABLE_EXPORTS) and contain the whole library
+/// A plugin contains nothing of the library, and finds all of it in the program. The program must
+/// export its symbols (CMake: ENABLE_EXPORTS) and contain the whole library
 /// ($<LINK_LIBRARY:WHOLE_ARCHIVE,wormcube::wormcube>), as `wormcube` does.
 ///
-/// Throws UsageError if the file is not there, lacks symbols, is no plugin, or was built against
-/// another version of wormcube, other headers, or by another compiler.
+/// Throws UsageError if the file does not exist, lacks symbols, is not a plugin, or was built
+/// against another version of wormcube, other headers, or by another compiler.
 std::vector<const Algorithm*> load_plugin(const std::string& file);
 
 }  // namespace wormcube
@@ -55,7 +55,7 @@ std::vector<const Algorithm*> load_plugin(const std::string& file);
 #define WORMCUBE_STRING_ABI ""
 #endif
 /// What a plugin and the program must have in common: the text of the public headers, the compiler,
-/// and which of libstdc++'s strings. A literal, so that a plugin keeps its own.
+/// and its string ABI. A literal, so that a plugin has its own copy.
 #define WORMCUBE_PLUGIN_VERSION \
   WORMCUBE_VERSION " headers " WORMCUBE_HEADERS_DIGEST " by " WORMCUBE_COMPILER WORMCUBE_STRING_ABI
 

@@ -1,4 +1,4 @@
-// The built-in operators, the witness, and operands on which all of them are exact.
+// The built-in operators, the order-tracking operator, and operands on which all of them are exact.
 // SPDX-License-Identifier: Apache-2.0
 #include "wormcube/collectives/core/reduction.hpp"
 
@@ -25,8 +25,9 @@ struct Affine {
 
 using Complex = std::complex<double>;
 
-// Wrapping arithmetic: the sum of integers is modulo 2^n, so that any order is the same. Objects,
-// not functions: the loop that applies one takes it in, and several elements at once.
+// Wrapping arithmetic: the sum of integers is modulo 2^n, so that any order gives the same.
+// Objects, not functions: the loop that applies one inlines it, and handles several elements at
+// once.
 struct WrappingSum {
   template <class T>
   T operator()(T x, T y) const {
@@ -43,7 +44,7 @@ struct WrappingProduct {
     if constexpr (std::is_integral_v<T>) {
       return static_cast<T>(static_cast<std::uint64_t>(x) * static_cast<std::uint64_t>(y));
     } else if constexpr (std::is_same_v<T, Complex>) {
-      return x * y + T();  // no part is -0, whose sign would tell how products were bracketed
+      return x * y + T();  // no part is -0, whose sign would show how products were bracketed
     } else {
       return x * y;
     }
@@ -98,7 +99,7 @@ void write(Span data, std::uint64_t stream, T (*value)(std::uint64_t)) {
   }
 }
 
-/// For sums small integers, for products signs with a factor of 2 now and then: no rounding on any
+/// For sums small integers, for products signs with an occasional factor of 2: no rounding on any
 /// number of nodes up to a million.
 template <class T>
 void write_number(std::string_view operation, std::uint64_t stream, Span data) {

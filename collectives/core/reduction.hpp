@@ -26,12 +26,12 @@ struct Reduction {
   std::function<void(const std::byte* left, const std::byte* right, std::byte* result,
                      std::size_t elements)>
       apply = {};
-  std::string type = {};  ///< "int32"; for texts
+  std::string type = {};  ///< "int32"; for messages
   /// Writes test data (stream i: node i's) on which the operator is exact in any bracketing: runs
   /// compare bit by bit. Empty: any bytes will do.
   std::function<void(std::uint64_t stream, Span data)> operands = {};
-  /// Any bracketing of any operands gives the same bits, as of integers. Else, of numbers that are
-  /// rounded, nodes that bracket differently may end with different ones.
+  /// Any bracketing of any operands gives the same bits, as for integers. Otherwise, for rounded
+  /// numbers, nodes that bracket differently may end with different bits.
   bool exact = false;
 };
 
@@ -57,7 +57,7 @@ Reduction elementwise(std::string name, F combine, bool commutative) {
           false};
 }
 
-/// The same, of an operator that is.
+/// The same, for a commutative operator.
 inline Reduction exact(Reduction reduction) {
   reduction.exact = true;
   return reduction;
@@ -68,14 +68,14 @@ inline Reduction exact(Reduction reduction) {
 void combine(Node& node, const Reduction& reduction, ConstSpan left, ConstSpan right, Span result);
 
 /// Ranks first .. last-1 have been combined, in this order, in element `index` of block `block`.
-/// Joining what are not neighbours gives a value that no right result has: wrong order, a missing
-/// and a doubled contribution are all seen, whatever the real operator hides.
+/// Joining intervals that are not neighbours gives a value that no right result has. So a wrong
+/// order, a missing and a doubled contribution are all detected, whatever the real operator hides.
 struct Interval {
   std::int32_t first = 0, last = 0;
   std::uint32_t block = 0, index = 0;
   friend bool operator==(const Interval&, const Interval&) = default;
 };
-/// The witness: not commutative, exact.
+/// The order-tracking operator: not commutative, exact.
 const Reduction& interval_reduction();
 
 /// The built-in operators: `sum product min max and or xor` on `int32 int64 uint8 float double
@@ -85,7 +85,7 @@ struct BuiltIn {
   std::string_view operation, type;
 };
 std::span<const BuiltIn> built_in_reductions();
-/// Throws UsageError that lists the known ones.
+/// Throws UsageError that lists the available ones.
 Reduction find_reduction(std::string_view operation, std::string_view type);
 
 }  // namespace wormcube

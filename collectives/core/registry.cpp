@@ -1,4 +1,4 @@
-// The registry: sorting, finding, choosing.
+// The registry: sorts, finds, chooses.
 // SPDX-License-Identifier: Apache-2.0
 #include "wormcube/collectives/core/registry.hpp"
 
@@ -48,7 +48,7 @@ Registry& state() {
   return registry;
 }
 
-/// A name is a word of the command line, of lists and of options: "kim-a1".
+/// A name must be one word on the command line, in lists and in options: "kim-a1".
 void require_word(std::string_view name, std::string_view what) {
   const bool is_word = std::ranges::all_of(name, [](char c) {
     return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '-' ||
@@ -72,7 +72,7 @@ void add_operation(const OperationRow& row, std::string_view origin) {
                     origin, row.name));
   }
   if (std::ranges::find(state().operations, Operation(row)) != state().operations.end()) {
-    throw UsageError(fmt::format("{}: there is an operation '{}' already", origin, row.name));
+    throw UsageError(fmt::format("{}: operation '{}' already exists", origin, row.name));
   }
   require_word(row.name, fmt::format("{}: the operation", origin));
   state().operations.emplace_back(row);
@@ -80,7 +80,7 @@ void add_operation(const OperationRow& row, std::string_view origin) {
 
 namespace {
 
-/// A name without what writers differ in: "MPI_Reduce_scatter", "reduce-scatter" and
+/// A name without the differences between writers: "MPI_Reduce_scatter", "reduce-scatter" and
 /// "ReduceScatter" are "reducescatter".
 std::string letters_of(std::string_view text) {
   std::string letters;
@@ -145,7 +145,7 @@ std::span<const Algorithm* const> registry() { return state().algorithms; }
 
 namespace {
 
-/// Throws unless the row says all that lists and refusals print.
+/// Throws unless the row has everything that lists and errors print.
 void require_whole(const Algorithm& algorithm, std::string_view origin) {
   const auto lacks = [&](std::string_view what) {
     throw UsageError(fmt::format("{}: the algorithm '{}' has no {}", origin, algorithm.name, what));
@@ -156,7 +156,7 @@ void require_whole(const Algorithm& algorithm, std::string_view origin) {
   if (algorithm.summary.empty()) lacks("summary: one line, what it does and its networks");
   if (algorithm.source.empty()) lacks("source: authors, year, section");
   if (algorithm.needs.empty() && !algorithm.needs_commutative && !algorithm.instead.empty()) {
-    lacks(fmt::format("needs, but says that {} is to be used where they fail",
+    lacks(fmt::format("needs, but names {} as an alternative if they fail",
                       algorithm.instead.front()));
   }
 }
@@ -167,13 +167,13 @@ void add_algorithm(const Algorithm& algorithm, std::string origin) {
   require_whole(algorithm, origin);
   const auto operations = registered_operations();
   if (std::ranges::find(operations, algorithm.operation) == operations.end()) {
-    throw UsageError(fmt::format("{}: {} is for an operation '{}', which nobody has added", origin,
+    throw UsageError(fmt::format("{}: {} is for operation '{}', which does not exist", origin,
                                  algorithm.name, algorithm.operation->name));
   }
   for (const Algorithm* other : registry()) {
     if (other->operation == algorithm.operation && other->name == algorithm.name) {
-      throw UsageError(fmt::format("{}: {} has an algorithm '{}' already", origin,
-                                   algorithm.operation->name, algorithm.name));
+      throw UsageError(fmt::format("{}: algorithm '{}' of {} already exists", origin,
+                                   algorithm.name, algorithm.operation->name));
     }
   }
   state().algorithms.push_back(&algorithm);
@@ -208,7 +208,7 @@ Collective parse_collective(Operation operation, std::string_view text, Argument
   Collective collective(find_algorithm(operation, next()), std::move(arguments));
   if (ends_open) {
     throw UsageError(
-        fmt::format("{}: an option=value is missing behind the last ':'", collective.name()));
+        fmt::format("{}: an OPTION=VALUE is missing after the last ':'", collective.name()));
   }
   std::vector<std::string_view> set;
   while (!text.empty()) {
@@ -220,7 +220,7 @@ Collective parse_collective(Operation operation, std::string_view text, Argument
         throw UsageError(fmt::format("option '{}' is given twice", name));
       set.push_back(name);
       if (equals == std::string_view::npos) {
-        throw UsageError(fmt::format("'{}' is no option=value", setting));
+        throw UsageError(fmt::format("expected OPTION=VALUE, got '{}'", setting));
       }
       collective.options.set(setting.substr(0, equals), setting.substr(equals + 1));
     } catch (const UsageError& error) {

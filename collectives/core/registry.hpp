@@ -1,5 +1,5 @@
-// The registry: all operations and algorithms, and choosing among them. Tests, benches, the command
-// line and the selection walk it.
+// The registry: all operations and algorithms, and choosing among them. Tests, benchmarks, the
+// command line and the selection use it.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -14,11 +14,11 @@ namespace wormcube {
 
 /// All operations: the built-in ones in the order of documentation, then those added since.
 std::span<const Operation> registered_operations();
-/// Adds one. Its row, which must outlive all uses, is read like the built-in ones: with it the
-/// operation is listed, checked, proved, run and timed.
+/// Adds one. Its row, which must outlive all uses, is used like the built-in ones: the operation is
+/// then listed, checked, proved, run and timed.
 /// \param origin  where it comes from
-/// Throws UsageError if there is one of this name, or the row does not say what each node gives and
-/// ends with. Not while others use the registry.
+/// Throws UsageError if one with this name exists, or if the row does not say what each node gives
+/// and ends with. Not while others use the registry.
 void add_operation(const OperationRow& row, std::string_view origin);
 void add_operation(const OperationRow&&, std::string_view) = delete;
 
@@ -36,17 +36,17 @@ std::string_view origin(const Algorithm& algorithm);
 
 /// The algorithm of this name; throws UsageError that lists the operation's algorithms.
 const Algorithm& find_algorithm(Operation operation, std::string_view name);
-/// "NAME" or "NAME:option=value:option=value". Throws UsageError that lists what there is.
+/// "NAME" or "NAME:option=value:option=value". Throws UsageError that lists what is available.
 Collective parse_collective(Operation operation, std::string_view text, Arguments arguments = {});
 
-/// The algorithms of an operation that run on this network with these arguments, with the presets
-/// of their options.
+/// The algorithms of an operation that apply to this network with these arguments, with the
+/// defaults of their options.
 std::vector<Collective> admitted(Operation operation, const Topology& topology,
                                  const Arguments& arguments = {});
 /// Whether `auto` may pick it.
 bool is_chosen_by_auto(const Algorithm& algorithm);
-/// The cheapest of ranking() (harness/choose.hpp, where this is, too). Throws UsageError when the
-/// network admits none.
+/// The cheapest of ranking() (harness/choose.hpp; defined there). Throws UsageError if none applies
+/// to the network.
 Collective cheapest(Operation operation, const Topology& topology, const CostModel& model,
                     Bytes block_bytes, Ports ports, const Arguments& arguments = {});
 

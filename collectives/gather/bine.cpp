@@ -13,7 +13,7 @@ namespace {
 /// Network  ring or torus of sides 2^L; one-port.
 /// Cost     ts log2 p + tw m (p - 1).
 /// Links    each link carries one message in a step.
-/// Source   D. De Sensi et al., Bine Trees, SC 2025, arXiv 2508.17311; the ways after the authors'
+/// Source   D. De Sensi et al., Bine Trees, SC 2025, arXiv 2508.17311; the paths after the authors'
 ///          program, far nodes first on tori.
 void gather_bine(Node& node, const Call& call) {
   const Rank root = call.arguments.root;

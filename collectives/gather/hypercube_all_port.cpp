@@ -22,7 +22,7 @@ void gather_part(Node& node, int j, ConstSpan own, Blocks in, Rank root) {
   }
 }
 
-/// Gather, the same backwards; the root's own block may lie in its place from the start.
+/// Gather: the scatter backwards; the root's own block may lie in its place from the start.
 void gather_hypercube_all_port(Node& node, const Call& call) {
   const ConstSpan own = call.input.all();
   if (node.size() == 1) {

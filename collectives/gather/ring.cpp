@@ -6,7 +6,7 @@ namespace wormcube {
 
 namespace {
 
-/// Gather, the same backwards: node q's own block ends as block q of the root's `in`, where the
+/// Gather: the scatter backwards. Node q's own block ends as block q of the root's `in`, where the
 /// root's own may lie from the start.
 void gather_ring(Node& node, const Call& call) {
   const ConstSpan own = call.input.all();

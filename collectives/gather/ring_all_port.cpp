@@ -1,4 +1,4 @@
-// Gather both ways round all rings.
+// Gather in both directions of all rings.
 // SPDX-License-Identifier: Apache-2.0
 #include "wormcube/collectives/kit/ring_all_port.hpp"
 
@@ -16,7 +16,7 @@ namespace {
 /// Cost     that of the scatter.
 /// Links    each link carries one message in a step.
 /// Source   N. Jain, Y. Sabharwal, Optimal bucket algorithms for large MPI collectives on torus
-///          interconnects, ICS 2010 (abstract); the text is ours after it.
+///          interconnects, ICS 2010 (abstract); the algorithm here is ours after it.
 void gather_ring_all_port(Node& node, const Call& call) {
   const Rank root = call.arguments.root;
   const HalfWay half = half_of(call.options);

@@ -1,4 +1,4 @@
-// What has arrived at which node, and whether for the first time.
+// Which blocks have arrived at which node, and whether for the first time.
 // SPDX-License-Identifier: Apache-2.0
 #include "wormcube/collectives/harness/contract.hpp"
 #include "wormcube/collectives/harness/tags.hpp"
@@ -33,7 +33,7 @@ double Arrivals::expected_bytes() const {
   const auto elements = static_cast<double>(blocks_per_node_ * elements_per_block_);
   constexpr double bits = 8;
   if (!contract_.operation->reduces) return p * p * elements / bits;
-  // Of each block a node receives partial results, about log p of them, and the whole one.
+  // For each block a node receives partial results, about log p of them, and the whole one.
   return p * elements * (std::log2(p) + 1) * bytes_per_combination;
 }
 
@@ -89,12 +89,12 @@ void Arrivals::add(Rank to, std::uint64_t element) {
   const auto nodes = static_cast<std::uint64_t>(contract_.nodes);
   if (origin_of(element) >= nodes || block_of(element) >= blocks_per_node_ ||
       index_of(element) >= elements_per_block_) {
-    return;  // not a tag: what the program says for itself
+    return;  // not a tag: other data of the program
   }
   auto& seen = seen_[static_cast<std::size_t>(to)];
   if (seen.empty()) seen.resize(nodes * blocks_per_node_ * elements_per_block_);
-  // By block first: a node that receives only its own block of everybody's stays within some lines
-  // of memory.
+  // By block first: a node that receives only its own block from every node stays within a few
+  // cache lines.
   const auto place =
       (block_of(element) * nodes + origin_of(element)) * elements_per_block_ + index_of(element);
   if (seen[place]) {

@@ -72,7 +72,7 @@ void compare_formulas(CheckResult& result) {
   compare_formula(result, "link load", predicted.link_load, result.report.link_load_max);
 }
 
-/// What is fewer than no algorithm can do without is not what it says it is.
+/// A count below the lower bound of any algorithm is a failure.
 void compare_bounds(CheckResult& result) {
   const LowerBound& bound = result.lower_bound;
   const auto startups = static_cast<double>(result.report.startups);
@@ -162,10 +162,10 @@ void prove_by_run(CheckResult& result, const Topology& topology, const Contract&
                             ? "arrivals not counted: it would take more than 1.2 GB"
                             : fmt::format("a {} moves no data", contract.operation->name);
     }
-    result.delivered = passed;  // last: where a text has no room, nothing is known
+    result.delivered = passed;  // last: if a text has no memory, nothing is known
   } catch (const std::exception& error) {
     if (lacks_room(error)) {
-      result.proof = fmt::format("not proved: the run had no room: {}", error.what());
+      result.proof = fmt::format("not proved: the run ran out of memory: {}", error.what());
     } else {
       result.delivered = false;
       result.proof = error.what();
@@ -173,9 +173,9 @@ void prove_by_run(CheckResult& result, const Topology& topology, const Contract&
   }
 }
 
-/// A broadcast's node in a dry run: whether all that it sends and receives is the message, where it
-/// lies, and it does no work of its own on it. Of such a program the schedule alone tells who holds
-/// the message.
+/// A broadcast's node in a dry run. It checks that all that it sends and receives is the message,
+/// in its place, and that it does no work of its own on it. For such a program the schedule alone
+/// shows which nodes hold the message.
 class MessageOnly final : public ForwardingNode {
  public:
   explicit MessageOnly(Node& node) : ForwardingNode(node) {}
@@ -203,8 +203,8 @@ class MessageOnly final : public ForwardingNode {
   bool holds_ = true;
 };
 
-/// The call alone, for dry runs. \param message_only  becomes false where a node touches anything
-/// but the message
+/// The call alone, for dry runs. \param message_only  becomes false if a node touches anything but
+/// the message
 Program broadcast_of_message_only(const Collective& collective, const Contract& contract,
                                   std::atomic<bool>& message_only) {
   return [&](Node& node) {
@@ -224,18 +224,20 @@ void prove_by_schedule(CheckResult& result, const Schedule& schedule, Rank root,
       result.delivered = reached;
       result.exactly_once = once;
       result.proof =
-          *reached ? "proved from the schedule: all messages are the message where it lies, and "
-                     "nobody sends it before it has come"
-                   : "by the schedule: a node that has not received the message sends it on, or "
-                     "one is never reached";
+          *reached
+              ? "proved from the schedule: every message is the whole message in its place, and "
+                "no node sends it before receiving it"
+              : "by the schedule: a node sends the message before receiving it, or "
+                "a node never receives it";
     } else {
       result.proof =
-          "not proved: the message's size reaches all nodes, by the schedule, but the program also "
-          "works on its data, or sends from elsewhere, which a schedule does not show";
+          "not proved: the schedule delivers messages of the right size to all nodes, but the "
+          "program also works on its data, or sends from other memory, which a schedule does not "
+          "show";
     }
   } else {
     result.proof =
-        "not proved: its messages are parts of the block, which a schedule alone does not tell "
+        "not proved: its messages are parts of the block, which a schedule alone cannot tell "
         "apart";
   }
 }
@@ -298,7 +300,7 @@ Bytes unit_block_bytes(const Collective& collective, const Topology& topology) {
   const auto parts = static_cast<Bytes>(collective.parts(topology));
   if (const Bytes most = largest_tagged_block / element; parts > most) {
     throw UsageError(fmt::format(
-        "{} {} on {} cuts a block into {} parts; a dry run tells up to {} apart: {}",
+        "{} {} on {} cuts a block into {} parts; a dry run distinguishes up to {}: {}",
         collective.operation()->name, collective.text(), topology.name(), parts, most,
         collective.options.declared().empty() ? "use fewer nodes or another algorithm"
                                               : "use smaller options, fewer nodes or another "
@@ -317,7 +319,7 @@ MemoryNeed need_to_check(const Collective& collective, const Topology& topology,
                                     collective.name(), topology.name()),
                         topology, collective_program(witness, contract, nullptr),
                         collective.arguments.root, options.record_pieces,
-                        ", or allow more and wait (--record-pieces)");
+                        ", or raise the limit (--record-pieces)");
 }
 
 CheckResult check_collective(const Collective& collective, const Topology& topology,
@@ -331,14 +333,14 @@ CheckResult check_collective(const Collective& collective, const Topology& topol
   result.collective = witnessed(collective, contract);
   topology.require_routable();
   (collective.arguments.reduction.apply ? collective : result.collective).require(topology);
-  // Before the formulas, which count the links of large networks.
+  // Before the predictions, which count the links of large networks.
   const MemoryNeed need = need_to_check(collective, topology, options);
   const Program program = collective_program(result.collective, contract, nullptr);
   result.topology = topology.name();
   result.nodes = topology.nodes();
   result.all_port = options.all_port;
   result.block_bytes = contract.block_bytes;
-  // Of the witness: it commutes only if the algorithm needs that.
+  // Of the order-tracking operator: it commutes only if the algorithm needs that.
   result.predicted = result.collective.predict(topology);
   const Ports ports = options.all_port ? Ports::all : Ports::one;
   result.lower_bound = result.collective.lower_bound(topology, ports);

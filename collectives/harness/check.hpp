@@ -1,4 +1,4 @@
-// Checking an algorithm on a network: recorded dry, counted, compared with its formulas, proved.
+// Checks an algorithm on a network: records it dry, counts, compares with predictions, proves.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -15,71 +15,71 @@ namespace wormcube {
 struct Contract;
 
 struct CheckOptions {
-  /// The machine that is assumed: one message per link at a time, or one per node.
+  /// The assumed machine: one message per link at a time, or one per node.
   bool all_port = false;
   int virtual_channels = 2;  ///< per ring link
   bool in_place = false;     ///< the input lies in the output, where the operation offers it
-  /// Nodes; on more of them a broadcast is proved from its schedule, other operations are not.
+  /// Nodes; with more of them a broadcast is proved from its schedule, other operations are not
+  /// proved.
   Rank prove_up_to = 4096;
-  /// The same in messages: a proof moves them one after the other, fewer than a
-  /// million a second.
+  /// The same in messages: a proof moves them one at a time, fewer than a million a second.
   std::int64_t prove_messages = 40'000'000;
   /// More pieces of messages in the dry run are refused.
   std::int64_t record_pieces = most_recorded_pieces;
   std::uint64_t seed = 1;  ///< of uneven block sizes
 };
 
-/// What was counted, what the formulas say, and what was proved. What was not measured is empty.
+/// What was counted, predicted and proved. Values that were not measured are empty.
 struct CheckResult {
   Collective collective;
   std::string topology;
   Rank nodes = 0;
   bool all_port = false;
-  Bytes block_bytes = 0;  ///< of the dry run: the unit of everything in blocks
+  Bytes block_bytes = 0;  ///< in the dry run: the unit of everything in blocks
 
   ScheduleReport report;  ///< in bytes of the dry run
   double transmission_blocks = 0, rearranged_blocks = 0, combined_blocks = 0, total_blocks = 0,
          block_hops = 0, link_blocks = 0;
   /// Most blocks that one node holds: its result, or what the algorithm holds meanwhile if more.
   double peak_blocks = 0;
-  /// Most blocks that the algorithm holds beside the call's input and output.
+  /// Most blocks that the algorithm holds besides the call's input and output.
   double working_blocks = 0;
 
   Prediction predicted;
-  /// Whether there is any formula to compare with.
+  /// Whether there is any prediction to compare with.
   bool has_formulas() const;
   LowerBound lower_bound;
-  /// Whether the start-ups equal the bound, unrounded; and whether no integer is between. Nothing
+  /// Whether the start-ups equal the bound, unrounded; and whether no integer lies between. Nothing
   /// unless the bound is exact and on steps.
   std::optional<bool> bound_met() const;
   std::optional<bool> optimal() const;
 
-  std::optional<bool> delivered;  ///< every block is where it belongs, and right
-  /// No node received the same data twice; of a reduction, the same combination of blocks.
+  std::optional<bool> delivered;  ///< every block is where it belongs, and correct
+  /// No node received the same data twice; for a reduction, the same combination of blocks.
   std::optional<bool> exactly_once;
   std::string proof;     ///< how delivery was proved, or why it was not
   std::string arrivals;  ///< how exactly_once was found, or why it was not
 
-  /// Laws and formulas that do not hold, in words.
+  /// Descriptions of the laws and predictions that do not hold.
   std::vector<std::string> failures;
   bool passed() const { return failures.empty(); }
-  /// passed(); nothing where all that was looked at holds, but delivery was not proved.
+  /// passed(); nothing if all checks hold, but delivery was not proved.
   std::optional<bool> verdict() const {
     if (!passed()) return false;
     return delivered ? std::optional(true) : std::nullopt;
   }
 };
 
-/// Throws UsageError if the algorithm does not run on this network, or the dry run alone needs more
-/// memory than there is.
+/// Throws UsageError if the algorithm does not apply to this network, or if the dry run alone needs
+/// more memory than is available.
 CheckResult check_collective(const Collective& collective, const Topology& topology,
                              const CheckOptions& options = {});
 
-/// The schedule of a call with blocks of so many bytes, checked: what it takes step by step.
+/// The schedule of a call with blocks of this many bytes, checked: its cost step by step.
 ScheduleReport check_steps(const Collective& collective, const Topology& topology,
                            Bytes block_bytes, const CheckOptions& options = {});
 
-/// Time in microseconds if all nodes take each step together: ts for each step in which anybody
+/// Time in microseconds if all nodes take each step together: ts for each step in which any node
 /// sends + tw x cost, tr x rearranged, tc x combined of each step.
 struct LockStepTime {
   double startups_us = 0, transfer_us = 0, rearrange_us = 0, combine_us = 0;
@@ -87,22 +87,22 @@ struct LockStepTime {
 };
 LockStepTime lock_step_time(const ScheduleReport& report, const CostModel& model);
 
-/// What check_collective() goes through. Throws UsageError, with the figures, if the dry run would
-/// need more memory than there is, or go through more pieces than CheckOptions::record_pieces.
+/// The pieces that check_collective() visits. Throws UsageError, with the figures, if the dry run
+/// would need more memory than is available, or visit more pieces than CheckOptions::record_pieces.
 MemoryNeed need_to_check(const Collective& collective, const Topology& topology,
                          const CheckOptions& options);
 
 /// The unit of a dry run's blocks: its counts in blocks are exact.
 Bytes unit_block_bytes(const Collective& collective, const Topology& topology);
 
-/// What a proof takes: what the nodes hold, their plans and tables, who has received what, and of
-/// each node a page or two of stack and its state: 4.1 KiB, `check broadcast --on torus:64x64`,
-/// 2026-11-21.
+/// The memory of a proof: what the nodes hold, their plans and tables, which data each has
+/// received, and for each node a page or two of stack and its state: 4.1 KiB, `check broadcast --on
+/// torus:64x64`, 2026-11-21.
 double bytes_to_prove(const MemoryNeed& need, const Contract& contract);
 
-/// Whether a broadcast's schedule reaches every node: in each message the whole block, from a node
-/// that has it.
-/// \param exactly_once  set to whether nobody received it twice
+/// Whether a broadcast's schedule reaches every node, if each message is the whole block, from a
+/// node that has it.
+/// \param exactly_once  set to whether no node received it twice
 std::optional<bool> broadcast_reaches_all(const Schedule& schedule, Rank root, Bytes block_bytes,
                                           bool& exactly_once);
 

@@ -1,4 +1,4 @@
-// Weighing algorithms: contention by dry runs where no formula knows it.
+// Ranks algorithms: contention by dry runs where no closed form gives it.
 // SPDX-License-Identifier: Apache-2.0
 #include "wormcube/collectives/harness/choose.hpp"
 
@@ -28,7 +28,7 @@ std::optional<double> counted_contention(const Collective& collective, const Top
   });
 }
 
-/// Every combination of the algorithm's choices, presets first; its numbers stay at their presets.
+/// Every combination of the algorithm's choices, defaults first; its numbers keep their defaults.
 std::vector<Options> combinations(const Algorithm& algorithm) {
   std::vector<Options> all{Options(algorithm.options)};
   for (const Option& option : algorithm.options) {
@@ -45,7 +45,7 @@ std::vector<Options> combinations(const Algorithm& algorithm) {
   return all;
 }
 
-/// Whether nodes may end with different bits of what they should have alike.
+/// Whether nodes may end with different bits of results that should be equal.
 bool rounds_differently(const Collective& collective) {
   return combining(collective) == Combining::brackets_differ &&
          !collective.arguments.reduction.exact;
@@ -83,7 +83,7 @@ std::optional<double> counted(const Collective& collective, const Topology& topo
   } catch (const TimeLimit&) {
     throw;
   } catch (const std::exception&) {
-    return std::nullopt;  // whoever calls it learns what is wrong with it
+    return std::nullopt;  // the caller gets the error when it runs the algorithm
   }
 }
 
@@ -95,7 +95,7 @@ Weighed weigh(const Collective& collective, const Topology& topology) {
     return result;
   }
   if (!prediction.startups || !prediction.transmission_blocks) return result;
-  const bool empty = prediction.transmission_blocks == 0;  // of a barrier, or of one node
+  const bool empty = prediction.transmission_blocks == 0;  // a barrier's, or a single node's
   if (collective.algorithm->contention_free || empty) {
     prediction.link_blocks = prediction.transmission_blocks;
     result.contention = Contention::none;
@@ -160,7 +160,7 @@ Collective cheapest(Operation operation, const Topology& topology, const CostMod
   const auto ranked = ranking(operation, topology, model, block_bytes, ports, arguments);
   if (ranked.empty()) {
     throw UsageError(
-        fmt::format("{} has no {}-port algorithm for {}; wormcube list shows what each needs",
+        fmt::format("{} has no {}-port algorithm for {}; `wormcube list` shows what each needs",
                     operation->name, to_string(ports), topology.name()));
   }
   return ranked.front().collective;

@@ -1,4 +1,4 @@
-// One node's side of a collective that is verified: prepared, called, compared.
+// One node's side of a verified collective: prepares, calls, compares.
 // SPDX-License-Identifier: Apache-2.0
 #include "wormcube/collectives/harness/contract.hpp"
 #include "wormcube/collectives/harness/tags.hpp"
@@ -14,7 +14,7 @@ using namespace tags;
 
 namespace {
 
-/// What stands at a place where something else should, in words.
+/// Describes what was found in place of the expected data.
 std::string found_instead(const Contract& contract, ConstSpan place) {
   if (contract.pattern != Pattern::tags || place.size() < contract.element_bytes()) return {};
   if (contract.operation->reduces) {
@@ -22,7 +22,7 @@ std::string found_instead(const Contract& contract, ConstSpan place) {
     Interval found;
     std::memcpy(&found, place.data(), sizeof(found));
     if (found.first < 0 || found.last > contract.nodes || found.first >= found.last) {
-      return ", but what was not combined in the order of ranks, or twice";
+      return ", but a combination out of rank order, or with a block twice";
     }
     return fmt::format(", but the combination of nodes {} to {}, block {}", found.first,
                        found.last - 1, found.block ^ block_salt(contract));
@@ -105,7 +105,7 @@ void CollectiveNode::prepare() {
   if (verification_ == nullptr) return;
   const Rank r = node_.rank();
   const Oracle& oracle = verification_->oracle;
-  // Every byte that the call must write is made wrong, so that what nobody delivers is noticed.
+  // Every byte that the call must write is overwritten first, so that missing data is noticed.
   for (Rank block = 0; block < contract_.ends_with(r); ++block) {
     const auto begin = output_offsets_[static_cast<std::size_t>(block)];
     const Content content = contract_.result(r, block);

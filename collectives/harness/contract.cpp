@@ -1,4 +1,4 @@
-// What every operation promises.
+// The pre- and postcondition of every operation.
 // SPDX-License-Identifier: Apache-2.0
 #include "wormcube/collectives/harness/contract.hpp"
 
@@ -41,15 +41,15 @@ void write_words(const Contract& contract, Rank origin, Rank block, Span data) {
 }
 
 /// Some ranks, each any number of times, have been combined in element `index` of block `block`, in
-/// whatever order: `sum` adds up 64 random bits of each. Two such multisets look alike with a
-/// chance of 2^-64.
+/// any order: `sum` adds up 64 random bits of each. Two such multisets look equal with a
+/// probability of 2^-64.
 struct Multiset {
   std::uint64_t sum = 0;
   std::uint32_t block = 0, index = 0;
 };
 static_assert(sizeof(Multiset) == sizeof(Interval));
 
-/// What tags are reduced with.
+/// The operator that reduces tags.
 const Reduction& witness(const Contract& contract) {
   static const Reduction multisets = exact(elementwise<Multiset>(
       "multiset",
@@ -62,7 +62,7 @@ const Reduction& witness(const Contract& contract) {
   return contract.commutes ? multisets : interval_reduction();
 }
 
-/// Elements that differ in their index alone.
+/// Elements that differ only in their index.
 template <class Element>
 void write_elements(Element element, Span data) {
   for (Bytes at = 0; at < data.size(); at += sizeof(Element), ++element.index) {
@@ -70,7 +70,7 @@ void write_elements(Element element, Span data) {
   }
 }
 
-/// What the witness makes of the content.
+/// The order-tracking operator's value for the content.
 void write_witness(const Contract& contract, const Content& content, Span data) {
   const auto block = static_cast<std::uint32_t>(content.block) ^ block_salt(contract);
   if (!contract.commutes) return write_elements(Interval{content.first, content.last, block}, data);

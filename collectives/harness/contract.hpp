@@ -1,5 +1,5 @@
-// What every operation promises, as data: which block stands where before and after. The oracle of
-// runs and proofs, read off the operation's row.
+// The pre- and postcondition of every operation, as data: which block lies where before and after.
+// The oracle of runs and proofs, derived from the operation's row.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -25,13 +25,13 @@ namespace wormcube {
 
 /// What a block's bytes are made of.
 enum class Pattern : std::uint8_t {
-  /// Any size. What moves: words mixed from seed, origin, block and index. What is reduced: the
-  /// operator's operands.
+  /// Any size. Data that moves: words mixed from seed, origin, block and index. Data that is
+  /// reduced: the operator's operands.
   words,
-  /// Elements that remember. What moves: 8 bytes of origin, block and index, blocks up to 512 KiB.
-  /// What is reduced: intervals of ranks (interval_reduction), or, by algorithms that need a
-  /// commutative operator, multisets of ranks; 16 bytes. All salted with the seed: no constant that
-  /// a program writes is right.
+  /// Elements that remember their origin. Data that moves: 8 bytes of origin, block and index,
+  /// blocks up to 512 KiB. Data that is reduced: intervals of ranks (interval_reduction), or, for
+  /// algorithms that need a commutative operator, multisets of ranks; 16 bytes. All salted with the
+  /// seed: no constant that a program writes is right.
   tags,
 };
 
@@ -46,26 +46,26 @@ struct Contract {
   Bytes block_bytes = 0;
   std::uint64_t seed = 0;
   Pattern pattern = Pattern::words;
-  bool in_place = false;  ///< where the operation offers it, the input lies in the output
-  bool commutes = false;  ///< the algorithm may change the order: so may the witness
+  bool in_place = false;  ///< if the operation offers it, the input lies in the output
+  bool commutes = false;  ///< the algorithm, and the order-tracking operator, may reorder
 
   Instance instance() const { return {nodes, arguments}; }
   /// The size of block `block` of the input of node `origin`.
   Bytes block_size(Rank origin, Rank block) const;
   Bytes size(const Content& content) const { return block_size(content.first, content.block); }
-  /// The unit of sizes: what no block is a fraction of.
+  /// The unit of sizes: every block is a whole number of these.
   Bytes element_bytes() const;
 
   Rank gives(Rank rank) const { return operation->gives(instance(), rank); }
   Rank ends_with(Rank rank) const { return operation->ends_with(instance(), rank); }
   Content result(Rank rank, Rank block) const { return operation->result(instance(), rank, block); }
   bool uneven() const { return operation->sizes != Sizes::equal; }
-  /// Where each block of a node starts, and where the last one ends.
+  /// The start of each block of a node, and the end of the last one.
   std::vector<Bytes> input_offsets(Rank rank) const;
   std::vector<Bytes> output_offsets(Rank rank) const;
   /// Call::sizes.
   std::vector<Bytes> known_sizes() const;
-  /// The block of a node's output where its input lies; -1 if it has a place of its own.
+  /// The block of a node's output that holds its input; -1 if the input has memory of its own.
   Rank place_of_input(Rank rank) const;
 
   /// Throws UsageError unless blocks are whole elements, and tags fit.
@@ -73,18 +73,18 @@ struct Contract {
 };
 
 /// What blocks must hold in the end. Reductions of real operators are computed once, rank by rank,
-/// when it is made; all else is a function of the place.
+/// when it is created; everything else is a function of the place.
 class Oracle {
  public:
   explicit Oracle(const Contract& contract);
 
-  /// Writes what a node gives; and one block of it.
+  /// Writes a node's input; and one block of it.
   void write_input(Rank rank, Span input) const;
   void write_input_block(Rank rank, Rank block, Span data) const;
   /// Writes what a block must hold.
   void write(const Content& content, Span block) const;
   const Contract& contract() const { return contract_; }
-  /// What it keeps, in bytes.
+  /// Its memory, in bytes.
   static double bytes(const Contract& contract);
 
  private:
@@ -94,23 +94,23 @@ class Oracle {
   std::map<std::pair<Rank, Rank>, std::vector<std::byte>> reduced_;  // by (last, block)
 };
 
-/// What comparing one node's output found.
+/// The result of comparing one node's output.
 struct Findings {
   bool compared = false;
   std::uint64_t wrong_bytes = 0;
-  std::uint64_t wrong_elements = 0;  ///< tags; of a barrier: nodes that had not entered
-  std::string first;                 ///< the first difference, in words
+  std::uint64_t wrong_elements = 0;  ///< tags; for a barrier: nodes that had not entered
+  std::string first;                 ///< a description of the first difference
 };
 
-/// What has arrived at which node: each tag may come once, and of a reduction each combination of
-/// the same ranks' blocks. (What is combined twice is another matter: the witness shows it.) Not
-/// for several threads.
+/// Which data has arrived at which node: each tag may arrive once, and in a reduction each
+/// combination of the same ranks' blocks. (The order-tracking operator detects blocks that are
+/// combined twice.) Not for several threads.
 class Arrivals {
  public:
   explicit Arrivals(const Contract& contract);
-  /// False where counting takes too much memory, or the operation moves nothing.
+  /// False if counting takes too much memory, or the operation moves nothing.
   bool counted() const { return counted_; }
-  /// What counting takes where every node receives, in bytes.
+  /// The memory of counting if every node receives, in bytes.
   static double bytes(const Contract& contract);
   void add(Rank to, std::span<const Span> pieces);
   std::uint64_t repeated() const { return repeated_; }
@@ -137,11 +137,11 @@ class Arrivals {
   std::string first_;
 };
 
-/// The findings of one run on all nodes. Each node writes to its own entry; read when all have
-/// ended.
+/// The findings of one run on all nodes. Each node writes to its own entry; they are read when all
+/// have ended.
 class Verification {
  public:
-  /// \param team  of the machine that runs it: all of its processes make one each
+  /// \param team  of the machine that runs it: each of its processes creates one
   explicit Verification(const Contract& contract, Team& team = team_of_one())
       : oracle(contract),
         entered(contract.operation->moves_data ? nullptr : team.counter()),
@@ -150,16 +150,15 @@ class Verification {
   Findings& of(Rank rank) { return nodes_[static_cast<std::size_t>(rank)]; }
   std::uint64_t wrong_bytes() const { return sum(&Findings::wrong_bytes); }
   std::uint64_t wrong_elements() const { return sum(&Findings::wrong_elements); }
-  /// Every node compared its output and found nothing wrong.
+  /// Every node compared its output and found no error.
   bool passed() const;
   /// The first difference of the lowest rank that has one; empty if there is none.
   std::string first() const;
 
   const Oracle oracle;
-  /// A node that compares holds a block of what it must have found: as many at a time as there are
-  /// cores.
+  /// A node that compares holds a block of the expected data: as many at a time as there are cores.
   std::counting_semaphore<> comparing{usable_cores()};
-  /// Of a barrier: nodes that have entered it, in all processes.
+  /// For a barrier: nodes that have entered it, in all processes.
   const std::unique_ptr<SharedCounter> entered;
 
  private:
@@ -168,17 +167,17 @@ class Verification {
 };
 
 /// One node's side of a collective, with its buffers in the node's private memory: the program that
-/// is run, recorded and proved. In a dry run nothing is filled and compared.
+/// is run, recorded and proved. In a dry run nothing is filled or compared.
 class CollectiveNode {
  public:
   /// \param verification  nullptr: nothing is filled or compared
   CollectiveNode(Node& node, const Collective& collective, const Contract& contract,
                  Verification* verification);
 
-  /// What all nodes keep of where their blocks are, in bytes.
+  /// The memory for the places of blocks, over all nodes, in bytes.
   static double table_bytes(const Contract& contract);
 
-  /// Fills the input, and spoils every byte of the output. Local work.
+  /// Fills the input, and overwrites every byte of the output with wrong data. Local work.
   void prepare();
   /// Prepares again for a call that will be compared. Local work.
   void enter();
@@ -202,15 +201,16 @@ class CollectiveNode {
 
 /// Element `index` of the block that `origin` gives for `block`, where blocks are tags that move.
 std::uint64_t tag_in(const Contract& contract, Rank origin, Rank block, std::uint64_t index);
-/// The other way: 24 bits of origin, 24 of block, 16 of index; of what is none of them any number.
+/// The reverse: 24 bits of origin, 24 of block, 16 of index; any number for other data.
 std::uint64_t read_tag(const Contract& contract, std::uint64_t element);
-/// Which block an element of the witness of reductions is of, by its field `block`.
+/// The block that an element of the order-tracking operator belongs to, by its field `block`.
 std::uint32_t read_block(const Contract& contract, std::uint32_t block);
 
-/// The contract of a collective on so many nodes; with tags the reduction is the witness.
+/// The contract of a collective on this many nodes; with tags the operator is the order-tracking
+/// one.
 Contract contract_of(const Collective& collective, Rank nodes, Bytes block_bytes,
                      std::uint64_t seed, Pattern pattern = Pattern::words, bool in_place = false);
-/// The collective as the contract has it: with tags it reduces with the witness.
+/// The collective with the contract's operator: with tags, the order-tracking one.
 Collective witnessed(Collective collective, const Contract& contract);
 
 /// A program that prepares, calls once, and compares.

@@ -1,4 +1,4 @@
-// What a program will take, from dry runs of a few ranks.
+// Estimates the memory of a program from dry runs of a few ranks.
 // SPDX-License-Identifier: Apache-2.0
 #include "wormcube/collectives/harness/memory.hpp"
 
@@ -22,13 +22,13 @@ namespace wormcube {
 namespace {
 
 constexpr double flit_payload_bytes = Flit::capacity, flit_bytes = sizeof(Flit);
-// And what the heap adds to a block; of a queue its two ends, a cache line each, and two blocks.
+// And what the heap adds to a block; for a queue its two ends, a cache line each, and two blocks.
 constexpr double channel_bytes = sizeof(VirtualChannel) + 48, bytes_beside_flits = 192;
 
-/// What one rank's program does in its dry run, beside what the log has.
+/// What one rank's program does in its dry run, besides what the log has.
 struct Counts {
   double pieces = 0;
-  // Since there is a plan.
+  // Since a plan exists.
   double messages = 0, placed_messages = 0, placed_pieces = 0, local_works = 0;
 };
 
@@ -64,9 +64,9 @@ class CountingNode final : public ForwardingNode {
   Counts& counts_;
 };
 
-/// A plan keeps a word of each message (collectives/alltoall/product/), or, where it places pieces
-/// (collectives/kit/block_array.cpp), its op and where they lie, and of own work up to 1024 copies,
-/// at most one for each block.
+/// A plan keeps a word for each message (collectives/alltoall/product/), or, if it places pieces
+/// (collectives/kit/block_array.cpp), its op and their addresses, and for own work up to 1024
+/// copies, at most one for each block.
 double plan_bytes(const Counts& counts, Rank nodes) {
   constexpr double message = 150, slice = 8, copy = 12, most_copies = 1024;
   if (counts.placed_messages == 0) return counts.messages * sizeof(Rank);
@@ -82,7 +82,7 @@ bool is_short(double bytes, const FlitQueues& queues) {
   return bytes <= static_cast<double>(queues.eager_limit);
 }
 
-/// What a rank's messages take if they all come before they are received: the short ones.
+/// The memory of a rank's messages if all arrive before their receives: only short ones count.
 double unexpected_bytes(const RankLog& log, const FlitQueues& queues) {
   std::size_t messages = 0;
   double longest = 0;
@@ -101,7 +101,7 @@ class TakenChannels {
   void add(const std::vector<Channel>& route) {
     new_.insert(new_.end(), route.begin(), route.end());
   }
-  /// Every now and then, so that none is kept often.
+  /// Now and then, so that few are kept more than once.
   void settle() {
     std::ranges::sort(new_);
     new_.erase(std::unique(new_.begin(), new_.end()), new_.end());
@@ -119,7 +119,7 @@ class TakenChannels {
   std::vector<Channel> all_, new_, both_;
 };
 
-/// Adds what the messages of the ranks tried take of queues.
+/// Adds the queues that the messages of the sampled ranks need.
 void count_queues(MemoryNeed& need, const Schedule& sample, const Topology& topology,
                   const FlitQueues& queues, double scale) {
   const Routing routing(topology, queues.virtual_channels);
@@ -155,7 +155,7 @@ void count_queues(MemoryNeed& need, const Schedule& sample, const Topology& topo
 
 MemoryNeed memory_need(const Topology& topology, const Program& program, Rank root,
                        const FlitQueues* queues, std::pair<Rank, Rank> here) {
-  // Collectives are oblivious and their ranks alike: of a large machine some stand for all.
+  // Collectives are oblivious and their ranks similar: on a large machine a sample represents all.
   constexpr Rank tried_ranks = 64;
   const Rank stride = std::max(1, topology.nodes() / tried_ranks);
   const auto is_tried = [&](Rank rank) { return rank % stride == 0 || rank == root; };
@@ -204,16 +204,16 @@ MemoryNeed need_to_record(std::string_view what, const Topology& topology, const
                  need.schedule + static_cast<double>(topology.routing_table_bytes()),
                  "use fewer nodes");
   if (need.pieces > static_cast<double>(most_pieces)) {
-    throw UsageError(fmt::format(
-        "{}: the dry run would go through {:.0f} pieces of messages, {:.0f} of each node; up to {} "
-        "are recorded; use fewer nodes or another algorithm{}",
-        what, need.pieces, need.pieces / topology.nodes(), most_pieces, way_out));
+    throw UsageError(
+        fmt::format("{}: the dry run would visit {:.0f} pieces of messages, {:.0f} for each node; "
+                    "the limit is {}; use fewer nodes or another algorithm{}",
+                    what, need.pieces, need.pieces / topology.nodes(), most_pieces, way_out));
   }
   return need;
 }
 
 void require_queues(std::string_view what, const MemoryNeed& need, const FlitQueues& queues) {
-  require_available(fmt::format("{}: room for queues of {} flits each", what, queues.capacity),
+  require_available(fmt::format("{}: memory for queues of {} flits each", what, queues.capacity),
                     need.queues, "use a smaller --capacity");
 }
 

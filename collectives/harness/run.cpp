@@ -28,8 +28,7 @@ void pass(const Collective& barrier, Node& node) {
                              {{ConstSpan(), 0}, {Span(), 0}, barrier.arguments, barrier.options});
 }
 
-/// The node program, and what the nodes of this process write down. Each node writes to entries of
-/// its own.
+/// The node program, and the records of this process's nodes. Each node writes to its own entries.
 class TimedRun {
  public:
   TimedRun(Multicomputer& machine, const Collective& collective, const Collective& barrier,
@@ -89,7 +88,7 @@ class TimedRun {
     return times;
   }
 
-  /// Of each call; nothing if there were none.
+  /// For each call; nothing if there were none.
   std::optional<double> back_to_back_us() const {
     if (run_.calls == 0) return std::nullopt;
     double time = 0;
@@ -117,7 +116,7 @@ class TimedRun {
   std::string first_wrong() const { return team_.first_text(verification_.first()); }
 
  private:
-  // When all that the node has done so far is complete: with a window a step may return before.
+  // When all previous work of the node is complete: with a window a step may return before.
   static Clock::time_point time_of(Node& node) {
     Clock::time_point now;
     node.local([&] { now = Clock::now(); });
@@ -126,9 +125,9 @@ class TimedRun {
 
   void pass_barrier(Node& node) const { pass(barrier_, node); }
 
-  /// What takes long, filling and comparing, is not done on a core that others need to end the call
-  /// that is timed. (A barrier that is verified moves no data, and what is compared is who had
-  /// entered before another left.)
+  /// Long work, filling and comparing, is not done on a core that others need to end the timed
+  /// call. (A verified barrier moves no data; the comparison is which nodes had entered before
+  /// another left.)
   void wait_for_others(Node& node) const {
     if (contract_.operation->moves_data) pass_barrier(node);
   }
@@ -161,7 +160,7 @@ class TimedRun {
   std::vector<Clock::time_point> first_starts_, last_ends_;  // of the calls back to back, by rank
 };
 
-/// User data of one node: what nccl-tests calls the size. Of uneven blocks by their mean size.
+/// One node's user data: nccl-tests calls it the size. For uneven blocks, by their mean size.
 std::optional<double> data_bytes(const Contract& contract) {
   const OperationRow& row = *contract.operation.operator->();
   if (row.data == nullptr) return std::nullopt;
@@ -210,11 +209,12 @@ std::string title(const Collective& collective) {
   return fmt::format("{} {}", collective.operation()->name, collective.text());
 }
 
-/// That of the fewest messages: those under way when the first node begins are in the call's time.
+/// The time of the fewest messages: those under way when the first node begins are in the call's
+/// time.
 Collective barrier_between_calls() { return parse_collective(operations::barrier, "tree"); }
 
-/// Free routes are run only where no cyclic wait can arise among them and those of the barriers
-/// around them, which are the same before and after: a dry run of both tells.
+/// Free routes run only if no cyclic wait can arise among them and those of the barriers around
+/// them, which are the same before and after: a dry run of both shows that.
 void require_deadlock_free(const Machine& machine, const Collective& collective,
                            const Collective& barrier) {
   if (collective.algorithm->selection != Selection::any_order) return;
@@ -255,11 +255,11 @@ void require_ports(const Machine& machine, const Collective& collective) {
   }
 }
 
-/// One call alone: what the links carry then is what the schedule says, without barriers.
+/// One separate call: the links then carry exactly what the schedule says, without barriers.
 std::vector<LinkStatistics> links_of_one_call(Multicomputer& machine, const Collective& collective,
                                               const Contract& contract) {
   if (!machine.has_links()) {
-    throw UsageError("what the links carry is known of emulated networks only, not of MPI's");
+    throw UsageError("link loads are available for emulated networks only, not for MPI");
   }
   Verification verification(contract);
   return machine.run(collective_program(collective, contract, &verification)).links;

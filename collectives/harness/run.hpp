@@ -1,4 +1,4 @@
-// Running one algorithm on a machine: real data, timed, verified.
+// Runs one algorithm on a machine: real data, timed, verified.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -17,48 +17,47 @@ namespace wormcube {
 
 struct CollectiveRun {
   Bytes block_bytes = 1024;
-  bool in_place = false;  ///< the input lies in the output, where the operation offers it
+  bool in_place = false;  ///< if the operation offers it, the input lies in the output
   CostModel model = {};   ///< for RunResult::model_us
   int iterations = 10;
   int warmup = 1;
-  int calls = 0;  ///< further calls, one after the other between two barriers; 0: none
+  int calls = 0;  ///< further calls, one after another between two barriers; 0: none
   bool verify = true;
   std::uint64_t seed = 1;
-  double share_here = 1;  ///< of the nodes: those in this computer's memory
-  /// Of the machine, for the estimate of memory; empty: it has none. Set by
-  /// run_collective(Machine&).
+  double share_here = 1;  ///< nodes in this computer's memory
+  /// The machine's queues, for the memory estimate; empty: none. Set by run_collective(Machine&).
   std::optional<FlitQueues> queues = {};
-  bool links = false;  ///< one call more, alone, of which RunResult::links tells
-  /// One call more, alone, of this program made of the call's; empty: none.
+  bool links = false;  ///< one extra, separate call, which RunResult::links describes
+  /// One extra, separate call of a program made from the call's; empty: none.
   std::function<Program(const Program& call)> traced = {};
-  /// Told after each iteration, by the thread of node 0; may be empty.
+  /// Called after each iteration, by the thread of node 0; may be empty.
   std::function<void(int done, int total)> progress = {};
 };
 
-/// Of times that were measured. Quartiles by the nearest rank: each is a time that was measured.
+/// Statistics of measured times. Quartiles by the nearest rank: each is a measured time.
 struct TimeSummary {
   double min = 0, quartile1 = 0, median = 0, quartile3 = 0, max = 0;
 };
 /// \param times  one or more
 TimeSummary summarize(std::vector<double> times);
 
-/// What was measured. What was not is empty.
+/// The results. Values that were not measured are empty.
 struct RunResult {
   Collective collective;
   std::string topology;
   Rank nodes = 0;
   Bytes block_bytes = 0;
 
-  /// Per iteration: from the first node that starts to the last one that ends; of several processes
-  /// the slowest one's, by its own clock.
+  /// Per iteration: from the first node that starts to the last one that ends; over several
+  /// processes the slowest one's, by its own clock.
   std::vector<double> times_us;
   double min_us = 0, quartile1_us = 0, median_us = 0, quartile3_us = 0, max_us = 0;
-  /// Of CollectiveRun::calls: from the first node that starts the first one to the last node that
-  /// ends the last, for each call. Nodes that have ended a call begin the next, so there is no skew
-  /// of a barrier in it, and calls overlap.
+  /// For CollectiveRun::calls: from the first node that starts the first call to the last node that
+  /// ends the last one, divided by the calls. Nodes that have ended a call begin the next, so it
+  /// includes no skew of a barrier, and calls overlap.
   std::optional<double> back_to_back_us;
 
-  /// User data of one node (mean where blocks are uneven): what it gives or, in an allgather, gets.
+  /// One node's user data (mean if blocks are uneven): its input or, in an allgather, its output.
   /// Empty for a barrier.
   std::optional<double> data_bytes;
   /// By the median time, as nccl-tests defines them: data / time, and that times the share that
@@ -66,20 +65,20 @@ struct RunResult {
   std::optional<double> algbw_gb_per_s, busbw_gb_per_s;
 
   Prediction predicted;
-  std::optional<double> model_us;                     ///< by the formulas and the cost model
-  Contention model_contention = Contention::unknown;  ///< how model_us knows it
+  std::optional<double> model_us;                     ///< by the predictions and the cost model
+  Contention model_contention = Contention::unknown;  ///< how the contention in model_us is known
 
-  /// Wrong bytes of the last iteration's output; of a barrier: nodes missed when one left.
+  /// Wrong bytes of the last iteration's output; for a barrier: nodes missing when one left.
   std::optional<std::uint64_t> wrong;
-  std::string first_wrong;  ///< the first of them, in words
+  std::string first_wrong;  ///< a description of the first of them
 
-  /// False: on a real network, which keeps blocked, link_bytes_max and deadlock_free to itself.
+  /// False on a real network, which does not show blocked, link_bytes_max and deadlock_free.
   bool has_links = true;
-  // Of the whole run: warm-up, calls back to back, and the barriers, included.
+  // For the whole run, including warm-up, calls back to back, and the barriers.
   std::uint64_t messages = 0, parked = 0, blocked = 0;
   double link_bytes_max = 0;  ///< on the busiest link, in one iteration
-  Bytes peak_bytes = 0;  ///< most memory that one node's program held, input and output included
-  /// What each link carried in one call, no barrier before it; with CollectiveRun::links.
+  Bytes peak_bytes = 0;  ///< most memory that one node's program held, including input and output
+  /// What each link carried in one call, without a barrier before it; with CollectiveRun::links.
   std::vector<LinkStatistics> links;
   /// The channel dependency graph of the machine's routing has no cycle.
   bool deadlock_free = false;
@@ -88,22 +87,22 @@ struct RunResult {
 };
 
 /// Runs an algorithm: fills the inputs, makes `calls` calls, if any, between two barriers, then for
-/// each iteration a barrier and the call; before the last call every byte of the output is made
-/// wrong, and after it compared.
+/// each iteration a barrier and the call. Before the last call every byte of the output is
+/// overwritten, and after it compared.
 ///
-/// Throws UsageError, before anything runs, if the algorithm does not run on this machine's network
-/// or ports, or needs more memory than there is; what Machine::run throws.
+/// Throws UsageError, before anything runs, if the algorithm does not apply to this machine's
+/// network or ports, or needs more memory than is available; and what Machine::run throws.
 RunResult run_collective(Machine& machine, const Collective& collective, const CollectiveRun& run);
 
-/// The same on a real network, whose ways and ports are its own, so that any algorithm runs; called
-/// by all processes of its team, each of which gets the result.
+/// The same on a real network, with its own routes and ports, so that any algorithm runs; called by
+/// all processes of its team, each of which gets the result.
 RunResult run_collective(Multicomputer& machine, const Collective& collective,
                          const CollectiveRun& run);
 
 /// The queues of a machine with these options.
 FlitQueues queues_of(const MachineOptions& options);
 
-/// Throws UsageError with both figures if the run needs more memory than there is.
+/// Throws UsageError with both figures if the run needs more memory than is available.
 void require_memory_to_run(const Collective& collective, const Topology& topology,
                            const CollectiveRun& run);
 

@@ -1,4 +1,4 @@
-// The work of emulating a call, counted in a dry run, or by formula.
+// The work of emulating a call, counted in a dry run, or by prediction.
 // SPDX-License-Identifier: Apache-2.0
 #include "wormcube/collectives/harness/work.hpp"
 
@@ -43,7 +43,7 @@ double work_of(const Schedule& schedule, const Routing& routing, Bytes unit_byte
 
 namespace {
 
-/// As if each node did what the busiest does, a step a message, of one piece at each end.
+/// As if each node did what the busiest does, one message per step, one piece at each end.
 std::optional<double> work_by_formula(double startups, const Prediction& prediction, Rank nodes,
                                       Bytes block_bytes) {
   if (!prediction.transmission_blocks) return std::nullopt;

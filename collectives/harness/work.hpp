@@ -1,4 +1,4 @@
-// What emulating a call costs this computer's cores: the choice where nodes outnumber them.
+// The cost of emulating a call on this computer: the criterion if nodes outnumber cores.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -10,31 +10,31 @@
 
 namespace wormcube {
 
-/// What a message, each link on its way, a step of a node, a piece of memory, and a byte that is
-/// combined are in the work of emulating a call: bytes that could be copied meanwhile. A piece is
-/// one that a message is put together from or cut into, or a block that is rearranged. Fitted to
-/// all algorithms of nine operations on four networks of 64 nodes as fibers, and to exchanges of
-/// 1024, at 8 B to 4 KiB on one core, called again and again: 235, 18, 18, 6, 0.03 ns, and 0.24 a
-/// byte combined. A message takes as long as 8.5 KiB with nodes as fibers, 13 as threads.
+/// The cost of emulation of a message, each link on its path, a step of a node, a piece of memory,
+/// and a combined byte, as bytes that could be copied meanwhile. A piece is one that a message
+/// gathers or scatters, or a block that is rearranged. Fitted to all algorithms of nine operations
+/// on four networks of 64 nodes as fibers, and to exchanges of 1024, at 8 B to 4 KiB on one core,
+/// called repeatedly: 235, 18, 18, 6, 0.03 ns, and 0.24 a byte combined. A message takes as long as
+/// 8.5 KiB with nodes as fibers, 13 as threads.
 inline constexpr Bytes work_of_message = 8192, work_of_link = 128, work_of_step = 512,
                        work_of_piece = 192, work_of_combined_byte = 3;
 
-/// What emulating a call costs the cores, in bytes that could be copied meanwhile: those that all
-/// nodes send, rearrange and combine, and so many for each message, link on its way, step and
-/// piece. With more nodes than cores it decides, not the longest chain of steps.
+/// The cost of emulating a call, in bytes that could be copied meanwhile: those that all nodes
+/// send, rearrange and combine, plus a constant for each message, link on its path, step and piece.
+/// With more nodes than cores this sum decides, not the longest chain of steps.
 /// \param schedule     as recorded, with its pieces
 /// \param unit_bytes   the schedule's blocks
 /// \param block_bytes  the call's
 double work_of(const Schedule& schedule, const Routing& routing, Bytes unit_bytes,
                Bytes block_bytes);
 
-/// The same of a call: counted in a dry run of up to 2^17 messages; of longer ones each node's
-/// formulas times the nodes. Nothing where neither is there.
+/// The same for a call: counted in a dry run of up to 2^17 messages; for longer ones each node's
+/// prediction times the nodes. Nothing if neither exists.
 std::optional<double> work_of(const Collective& collective, const Routing& routing,
                               Bytes block_bytes);
 
-/// Of ranking()'s algorithms that `auto` weighs the one with the least work, of equals the cheapest
-/// by formula. Throws UsageError when the network admits none.
+/// The algorithm in ranking() that `auto` may pick and that takes the least work; among equal ones
+/// the cheapest by prediction. Throws UsageError if none applies to the network.
 Collective least_work(Operation operation, const Topology& topology, Bytes block_bytes, Ports ports,
                       const Arguments& arguments = {});
 

@@ -13,7 +13,7 @@ namespace {
 /// sends to the node i ranks on.
 ///
 /// Network  any, of any p, sources anywhere; one-port.
-/// Cost     p - 1 steps of one block: (ts + tw m)(p - 1) where links are not shared; nothing is
+/// Cost     p - 1 steps of one block: (ts + tw m)(p - 1) if links are not shared; nothing is
 ///          rearranged.
 /// Links    every step is part of a circular shift: free of contention on hypercubes and complete
 ///          networks, and anywhere from one source.

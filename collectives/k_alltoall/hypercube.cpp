@@ -13,15 +13,15 @@ namespace {
 constexpr std::string_view k_alltoall_way_out = "use direct";
 
 /// k-to-all personalized: block q of each of k source nodes ends at node q. Each source scatters,
-/// over its own subcube of p/k nodes, bundles of k blocks: what is for the node and its k - 1
+/// over its own subcube of p/k nodes, bundles of k blocks: those for the node and its k - 1
 /// counterparts in the other subcubes. Then the k counterparts exchange, pair by pair.
 ///
 /// Network  hypercube; one-port.
 /// Cost     log(p/k) + k - 1 steps: ts (log(p/k) + k - 1) + tw m (p - 1). k = 1: scatter, Eq. 4.6;
 ///          k = p: Eq. 4.10.
 /// Links    each link carries one message in a step.
-/// Source   Grama, Gupta, Karypis, Kumar, problem 4.20 (which does not say that the sources must
-///          lie so).
+/// Source   Grama, Gupta, Karypis, Kumar, problem 4.20 (which omits that the sources must be placed
+///          so).
 void k_alltoall_hypercube(Node& node, const Call& call) {
   const std::span<const Rank> sources = sources_of(call.arguments);
   const Rank p = node.size(), r = node.rank(), k = static_cast<Rank>(sources.size()), rows = p / k;

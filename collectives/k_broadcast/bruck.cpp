@@ -25,8 +25,8 @@ Window window(const std::vector<Rank>& before, Rank first, Rank count) {
   return {at(first), at(end) - at(first), at(first + count - end)};
 }
 
-/// k-to-all broadcast: the blocks of k source nodes end at every node: Bruck's all-gather, to which
-/// the other nodes bring nothing. Who has nothing yet sends nothing.
+/// k-to-all broadcast: the blocks of k source nodes end at every node. Bruck's all-gather, to which
+/// the other nodes contribute nothing. A node without blocks sends nothing.
 ///
 /// Network  any, of any p, sources anywhere; one-port.
 /// Cost     ceil(log2 p) steps; step t moves as many blocks as there are sources among min(2^t,

@@ -12,10 +12,10 @@ namespace wormcube {
 namespace {
 
 /// k-to-all broadcast: the blocks of k source nodes end at every node: an all-gather to which the
-/// other nodes bring nothing. Who has nothing yet sends nothing.
+/// other nodes contribute nothing. A node without blocks sends nothing.
 ///
 /// Network  hypercube, sources anywhere; one-port.
-/// Cost     d = log2 p steps, each of the most blocks that a node has got. From sources 0 .. k-1,
+/// Cost     d = log2 p steps, each of the most blocks that a node has. From sources 0 .. k-1,
 ///          k = 2^j: ascending ts log p + tw m (k log(p/k) + k - 1), which is the book's;
 ///          descending ts log p + tw m (log(p/k) + k - 1), never more.
 /// Links    each link carries one message in a step.
@@ -28,7 +28,7 @@ void k_broadcast_hypercube(Node& node, const Call& call) {
 
   for (int t = 0, done = 0; t < bits; ++t) {
     const int b = ascending ? t : bits - 1 - t;
-    // The blocks of the sources whose labels differ from `by` in the bits done only.
+    // The blocks of the sources whose labels differ from `by` only in the bits done.
     const auto held = [&](Rank by) {
       std::vector<Span> pieces;
       for (std::size_t i = 0; i < sources.size(); ++i) {
@@ -78,7 +78,8 @@ WORMCUBE_ALGORITHM(k_broadcast_hypercube){
     .remark = "descending order: our extension",
     .options = {{.name = "order",
                  .choices = {"ascending", "descending"},
-                 .help = "of the dimensions; ascending is the book's, descending costs less"}},
+                 .help =
+                     "order of the dimensions; ascending is the book's, descending costs less"}},
     .needs = {needs::hypercube()},
     .instead = {"bruck"},
     .predict = predict_hypercube,

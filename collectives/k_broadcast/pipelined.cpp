@@ -1,4 +1,4 @@
-// k-to-all broadcast on a ring or a line: broadcasts that follow one another round.
+// k-to-all broadcast on a ring or a line: broadcasts that follow one another round it.
 // SPDX-License-Identifier: Apache-2.0
 #include "wormcube/collectives/core/algorithm.hpp"
 #include "wormcube/collectives/kit/sources.hpp"
@@ -13,9 +13,9 @@ namespace {
 /// round, from neighbour to neighbour, and all go at the same time without meeting.
 ///
 /// Network  one ring or line of any p, sources anywhere; one-port. On a line the messages from the
-///          last node to the first run back over the reverse links, which are idle otherwise.
-/// Cost     p - 1 steps of one block: (ts + tw m)(p - 1) for any k; k broadcasts one after the
-///          other cost (ts + tw m) k log p, which is more from k > (p - 1)/log p on.
+///          last node to the first return over the reverse links, which are idle otherwise.
+/// Cost     p - 1 steps of one block: (ts + tw m)(p - 1) for any k; k broadcasts one after
+///          another cost (ts + tw m) k log p, which is more from k > (p - 1)/log p on.
 /// Links    each link carries one message in a step.
 /// Source   Grama, Gupta, Karypis, Kumar, sec. 4.2.4 (which says p steps).
 void k_broadcast_pipelined(Node& node, const Call& call) {

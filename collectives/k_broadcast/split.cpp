@@ -47,7 +47,7 @@ void k_broadcast_split(Node& node, const Call& call) {
     }
   }
 
-  // Invariant: this node has the part of every node that differs in the bits done only.
+  // Invariant: this node has the part of every node that differs only in the bits done.
   const auto held = [&](Rank by, int b) {
     std::vector<Span> pieces;
     for (Rank e = by >> b << b, i = 0; i < 1 << b; ++e, ++i) {
@@ -70,7 +70,7 @@ WORMCUBE_ALGORITHM(k_broadcast_split){
     .summary = "scatter in each source's subcube, then an all-gather of parts; hypercubes",
     .source = "Grama, Gupta, Karypis, Kumar, problem 4.18 and sec. 4.7.1",
     .contention_free = true,
-    .exactly_once = false,  // what was scattered through a node comes back to it
+    .exactly_once = false,  // parts that a node scattered come back to it
     .needs = {needs::hypercube()},
     .instead = {"bruck"},
     .require =

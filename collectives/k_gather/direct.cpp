@@ -9,10 +9,10 @@ namespace wormcube {
 
 namespace {
 
-/// k-from-all gather: in step i every target gets its block of the node i ranks before.
+/// k-from-all gather: in step i every target receives its block from the node i ranks before.
 ///
 /// Network  any, of any p, any targets; one-port.
-/// Cost     (ts + tw m)(p - 1) where links are not shared.
+/// Cost     (ts + tw m)(p - 1) if links are not shared.
 /// Links    free of contention on hypercubes and complete networks.
 void k_gather_direct(Node& node, const Call& call) {
   const std::span<const Rank> targets = sources_of(call.arguments);
@@ -33,7 +33,7 @@ WORMCUBE_ALGORITHM(k_gather_direct){
     .operation = operations::k_gather,
     .name = "direct",
     .summary =
-        "in step i each target hears from the node i ranks before; every network, any targets",
+        "in step i each target receives from the node i ranks before; every network, any targets",
     .source = "Grama, Gupta, Karypis, Kumar, problem 4.20, backwards, for any targets",
     .exactly_once = true,
     .remark = "free of contention on hypercubes and complete networks",

@@ -14,7 +14,7 @@ constexpr std::string_view k_gather_way_out = "use direct";
 
 /// k-from-all gather, the dual of k-to-all personalized communication: block i of every node ends
 /// at the i-th of k nodes. First the nodes of a column exchange pair by pair, so that every node
-/// has what its own subcube's target wants of the column; then each target gathers these in its
+/// has the column's blocks for its own subcube's target; then each target gathers these in its
 /// subcube.
 ///
 /// Network  hypercube; one-port.
@@ -29,8 +29,8 @@ void k_gather_hypercube(Node& node, const Call& call) {
   const Bytes m = call.input.bytes();
   const Memory memory =
       node.memory(m * static_cast<Bytes>(Placement::passes_through(row) * k), Purpose::blocks);
-  // The place of what the node of a row whose column bits are the value `v` gives this subcube's
-  // target.
+  // The place of the block for this subcube's target from the node of a row whose column bits are
+  // the value `v`.
   const auto held = [&](Rank of_row, Rank v) {
     if (row > 0) return memory.subspan(m * static_cast<Bytes>((of_row - row) * k + v), m);
     const Rank from = (placed.with_row(r, of_row) & placed.rows()) | spread_bits(v, placed.columns);

@@ -11,11 +11,11 @@ namespace wormcube {
 
 namespace {
 
-/// k-from-all reduction: in step t every target gets its block of the node t ranks on. What came
-/// from lower ranks and from higher ones is combined apart, so that the order of ranks is kept.
+/// k-from-all reduction: in step t every target receives its block from the node t ranks on. Blocks
+/// from lower ranks and from higher ones are combined separately, to keep the order of ranks.
 ///
 /// Network  any, of any p, any targets; one-port.
-/// Cost     (ts + tw m)(p - 1) where links are not shared.
+/// Cost     (ts + tw m)(p - 1) if links are not shared.
 /// Links    free of contention on hypercubes and complete networks.
 void k_reduce_direct(Node& node, const Call& call) {
   const Reduction& reduction = call.arguments.reduction;
@@ -49,7 +49,8 @@ void k_reduce_direct(Node& node, const Call& call) {
 WORMCUBE_ALGORITHM(k_reduce_direct){
     .operation = operations::k_reduce,
     .name = "direct",
-    .summary = "in step t each target hears from the node t ranks on; every network, any targets",
+    .summary =
+        "in step t each target receives from the node t ranks on; every network, any targets",
     .source = "Grama, Gupta, Karypis, Kumar, sec. 4.2 and 4.6, for any targets",
     .exactly_once = true,
     .remark = "free of contention on hypercubes and complete networks",
@@ -59,7 +60,7 @@ WORMCUBE_ALGORITHM(k_reduce_direct){
       Prediction prediction = direct_prediction(setting, [](Rank target, Rank other) {
         return PatternMessage{other, target};
       });
-      prediction.working_blocks.reset();  // what comes is combined first
+      prediction.working_blocks.reset();  // arrivals are combined first
       // In the step that brings node 0's block a target combines nothing, and after the last step
       // one block more. Other targets combine meanwhile; nodes 0 and 1 are done by then.
       prediction.combined_blocks = p - 1.0 + (targets.size() > 1 && targets.back() > 1 ? 1 : 0);

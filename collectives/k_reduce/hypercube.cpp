@@ -13,9 +13,9 @@ namespace wormcube {
 namespace {
 
 /// k-from-all reduction, the dual of k-to-all broadcast: block i of all nodes, combined, ends at
-/// the i-th of k nodes. The all-to-all reduction in which the other nodes want nothing.
+/// the i-th of k nodes. An all-to-all reduction in which the other nodes receive nothing.
 ///
-/// The lowest bit first: then what is combined are neighbours, and the order of ranks is kept.
+/// The lowest bit first: then neighbours are combined, and the order of ranks is kept.
 ///
 /// Network  hypercube, targets anywhere; one-port.
 /// Cost     d = log2 p steps, in the step of bit b as many blocks as targets agree in the bits up
@@ -40,7 +40,7 @@ void k_reduce_hypercube(Node& node, const Call& call) {
     }
     return found;
   };
-  // Places for what is kept in the first step; later ones keep theirs.
+  // Places for the blocks that are kept in the first step; later ones keep theirs.
   std::vector<Rank> place(static_cast<std::size_t>(k));
   const std::vector<Rank> kept = alike(r, 2);
   for (std::size_t i = 0; i < kept.size(); ++i) {
@@ -53,7 +53,7 @@ void k_reduce_hypercube(Node& node, const Call& call) {
   };
   std::vector<Span> going, coming;
   // Invariant: before the step of `bit` this node has, for every target that agrees with it in the
-  // bits below, what the nodes gave that differ from it there only.
+  // bits below, the contributions of the nodes that differ from it only there.
   for (Rank bit = 1; bit < p; bit *= 2) {
     const Rank partner = r ^ bit;
     const auto held = [&](Rank i) { return bit == 1 ? call.input[i] : ConstSpan(at(combined, i)); };
@@ -82,7 +82,7 @@ WORMCUBE_ALGORITHM(k_reduce_hypercube){
     .source = "Grama, Gupta, Karypis, Kumar, problem 4.16, backwards",
     .contention_free = true,
     .exactly_once = true,
-    .remark = "the order of ranks kept",
+    .remark = "keeps the order of ranks",
     .needs = {needs::hypercube()},
     .instead = {"direct"},
     .predict = [](const Setting& setting) -> Prediction {

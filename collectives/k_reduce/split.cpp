@@ -17,7 +17,7 @@ constexpr std::string_view k_reduce_way_out = "use hypercube or direct";
 /// Every node's part of its target's block, combined: lowest bit first, as
 /// reduce_scatter_hypercube.
 /// \param piece   the part of node e in this node's input
-/// \param result  room for this node's own
+/// \param result  memory for this node's own part
 void reduce_parts(Node& node, const Reduction& reduction, auto piece, Span result) {
   const Rank p = node.size(), r = node.rank();
   if (p == 1) {
@@ -101,7 +101,7 @@ WORMCUBE_ALGORITHM(k_reduce_split){
     .source = "Grama, Gupta, Karypis, Kumar, problem 4.18, backwards, and sec. 4.7.1",
     .contention_free = true,
     .exactly_once = true,
-    .remark = "the order of ranks kept",
+    .remark = "keeps the order of ranks",
     .needs = {needs::hypercube()},
     .instead = {"direct"},
     .require =

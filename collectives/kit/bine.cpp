@@ -1,4 +1,4 @@
-// Ways from the root in the Gray code of base -2 digits.
+// Paths from the root in the Gray code of base -2 digits.
 // SPDX-License-Identifier: Apache-2.0
 #include "wormcube/collectives/kit/bine.hpp"
 
@@ -18,7 +18,7 @@ namespace wormcube {
 
 namespace {
 
-/// The steps on the way round n = 2^L nodes from 0 to y: digits of y in base -2, in Gray code.
+/// The steps on the path round n = 2^L nodes from 0 to y: digits of y in base -2, in Gray code.
 unsigned bine_way(Rank y, Rank n) {
   constexpr unsigned alternating = 0xAAAAAAAAU;
   const unsigned last = static_cast<unsigned>(n) - 1U;
@@ -102,7 +102,7 @@ Need needs::rings_of_powers_of_two() {
 
 namespace {
 
-/// Of messages with the blocks of all nodes that they are for, or come from.
+/// For messages with the blocks of all nodes that they are for, or come from.
 Prediction predict_bine_bundles(const Setting& setting) {
   const double p = setting.topology.nodes();
   return {.startups = log2_ceiling(setting.topology.nodes()),
@@ -132,9 +132,9 @@ Algorithm bine_tree(Operation operation, void (*program)(Node&, const Call&)) {
   return {
       .operation = operation,
       .name = "bine",
-      .summary =
-          to_root ? "a binomial tree along the ways of swing, near nodes first; tori of sides 2^d"
-                  : "a binomial tree along the ways of swing, far nodes first; tori of sides 2^d",
+      .summary = to_root
+                     ? "a binomial tree along swing's paths, near nodes first; tori of sides 2^d"
+                     : "a binomial tree along swing's paths, far nodes first; tori of sides 2^d",
       .source = "De Sensi et al., Bine Trees, SC 2025, arXiv 2508.17311 (far nodes first)",
       .contention_free = true,
       .exactly_once = true,

@@ -1,4 +1,4 @@
-// Bine trees: binomial trees along swing's ways, whose messages share no link.
+// Bine trees: binomial trees along swing's paths, whose messages share no link.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -10,23 +10,23 @@
 
 namespace wormcube {
 
-/// One node's place in the tree of a root on a torus of sides 2^L. The tree's steps are swing's,
-/// backwards: far nodes first. Whoever has the data in a step gives some to its partner there, who
-/// is its heir. Which steps lead from the root to a node are the bits of its way, the highest
-/// first.
+/// One node's place in the tree of a root on a torus of sides 2^L. The tree's steps are swing's in
+/// reverse: far nodes first. A node that has the data in a step gives some to its partner there,
+/// which is its heir. The steps that lead from the root to a node are the bits of its path, the
+/// highest first.
 class BineTree {
  public:
-  /// A dimension and a step of swing in it: one of all dimensions' steps, by turns.
+  /// A dimension and a step of swing in it: one of all dimensions' steps, in turn.
   using Way = TorusCopy::Slot;
 
   BineTree(Node& node, Rank root);
 
   int steps() const { return static_cast<int>(ways_.size()); }
-  /// The bit in which this node gets what it has; steps() of the root, which has it before.
+  /// The bit in which this node receives its data; steps() for the root, which has them before.
   int taken() const { return taken_; }
   /// The move to the partner in the step of a bit.
   Move move(int bit) const { return move(rank_, bit); }
-  /// The nodes of this node's subtree, itself first: of a heir by bit b the entries 2^b to
+  /// The nodes of this node's subtree, itself first: for an heir by bit b the entries 2^b to
   /// 2^(b+1) - 1 are the subtree, in that node's own order.
   std::vector<Rank> subtree() const;
 
@@ -45,7 +45,7 @@ class BineTree {
 class BineHolding {
  public:
   BineHolding(Node& node, const BineTree& tree, Blocks all, Span own);
-  /// What this node gets, or gives to where it comes from.
+  /// What this node receives, or gives to its parent.
   std::vector<Span> all() const;
   /// The subtree of the heir by a bit.
   std::vector<Span> heir(int bit) const;

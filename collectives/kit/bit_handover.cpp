@@ -11,7 +11,7 @@ namespace wormcube {
 
 namespace {
 
-/// Whether partners across this bit are half a ring apart, where either way is as long.
+/// Whether partners across this bit are half a ring apart, where both directions are equally long.
 bool is_tie(const Topology& topology, int bit) {
   const auto [d, local] = rank_bit(topology, bit);
   return topology.factor(d).wraps() && 2 << local == topology.size(d);
@@ -49,7 +49,8 @@ Prediction bit_handover_cost(const Topology& topology, std::span<const int> bits
     blocks /= 2;
     auto load = load_across(topology, bit);
     if (!load) return prediction;
-    // The even half goes up, the odd one down: of a link's n/2 senders behind it every second.
+    // The even half goes up, the odd one down: of the n/2 senders behind a link, every second uses
+    // it.
     if (ties == RingTies::balanced && is_tie(topology, bit)) *load /= 2;
     most = std::max(most, *load);
     contended += blocks * *load;

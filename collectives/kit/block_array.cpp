@@ -88,7 +88,7 @@ Slices BlockArray::where(const Slices& slices) const {
   return pieces;
 }
 
-/// From now on the places are in the other array: a seam more or less at both ends of each slice.
+/// From now on the places are in the other array: toggles a seam at both ends of each slice.
 void BlockArray::arrive(const Slices& slices) {
   for (const auto& [first, count] : slices) {
     if (count == 0) continue;
@@ -153,13 +153,13 @@ void BlockArray::idle(Rank steps) {
 
 namespace {
 
-/// Copies, or ops and their pieces, that a plan keeps from call to call. More are made anew in each
-/// call, which takes as long as moving some kilobytes: kept, those of a thousand nodes would be
+/// Copies, or ops and their pieces, that a plan keeps from call to call. More are created in each
+/// call, which takes as long as moving some kilobytes; kept, those of a thousand nodes would take
 /// gigabytes.
 constexpr std::size_t most_kept = 1024;
 
-/// Calls copy(from, to, bytes) for each copy; where all are of one short length, with that as a
-/// constant, for which no function is called.
+/// Calls copy(from, to, bytes) for each copy; if all have one short length, with that as a
+/// constant, so that no function is called.
 template <class Each, class Copy>
 void copy_each(Bytes alike, const Each& each, const Copy& copy) {
   const auto constant = [&]<Bytes length>() {
@@ -257,7 +257,8 @@ void BlockArray::run(Node& node, ConstBlocks out, Blocks in, Rank part, Rank par
     move_all(work, *work.kept);
   };
 
-  // Taken away, as another strand of this node may run the same plan for another part meanwhile.
+  // Moved out, because another strand of this node may run the same plan for another part
+  // meanwhile.
   Ops ops = std::exchange(kept_, {});
   make(ops, first.data(), second.data(), bytes);
   for (const auto& [kind, index] : actions_) {

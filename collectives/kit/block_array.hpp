@@ -72,8 +72,8 @@ struct Slice {
 using Slices = std::vector<Slice>;
 
 /// The blocks of one node during an exchange, in an array of places, and the plan of what happens
-/// to them. An algorithm's plan calls the functions below in the order of time, once; run() then
-/// does it all with the data of a call, any number of times:
+/// to them. An algorithm's plan calls the functions below once, in order of time; run() then
+/// performs them with the data of a call, any number of times:
 ///
 ///     BlockArray array(p);
 ///     array.lay_out(first);                       // the caller's blocks, in their places
@@ -82,18 +82,18 @@ using Slices = std::vector<Slice>;
 ///     array.exchange(..);
 ///     array.deliver(second_then);
 ///
-/// Layouts are told, not followed: an exchange puts blocks of other names into the same places, and
-/// the algorithm says of what names. Whether it says so rightly, a proof shows.
+/// Layouts are declared, not tracked: an exchange puts blocks with other names into the same
+/// places, and the algorithm declares these names. A proof checks whether they are right.
 ///
-/// There are two arrays in the node's memory, and a place is in one of them at a time. What arrives
-/// goes to the other one, so that it needs no room of its own and is never copied back: it stays
-/// there until it is sent on, rearranged or delivered. rearrange() reads each block where it is,
-/// and brings all into the first array.
+/// There are two arrays in the node's memory, and a place is in one of them at a time. Arriving
+/// blocks go to the other one, so they need no extra memory and are never copied back: they stay
+/// there until they are sent, rearranged or delivered. rearrange() reads each block where it is,
+/// and moves all into the first array.
 ///
-/// A plan has layouts and slices. The copies that own work amounts to are made by the first run()
-/// with data, so that dry runs stay small, and kept if they are few, so that machines of many nodes
-/// do. So are the ops, for the next call whose arrays get the same memory, as those of equal calls
-/// mostly do.
+/// A plan has layouts and slices. The first run() with data computes the copies of own work, so
+/// that dry runs stay small; it keeps them if they are few, so that machines of many nodes stay
+/// small. The same holds for the ops, which serve the next call whose arrays get the same memory,
+/// as in equal calls mostly.
 ///
 /// Threads  one node's.
 class BlockArray {
@@ -103,24 +103,24 @@ class BlockArray {
 
   // Own work.
 
-  /// Takes the caller's blocks. The first layout is free in most papers.
+  /// Copies the caller's blocks in. The first layout is free in most papers.
   void lay_out(Layout to, Charge charge = Charge::none);
   /// Moves all blocks from their places to others.
   void rearrange(Layout from, Layout to, Charge charge = Charge::rearrange);
-  /// Gives the caller the blocks, by source.
+  /// Copies the blocks to the caller, by source.
   void deliver(Layout from);
 
   // One step each. A message's slices are one after the other in it; slices must not overlap.
 
   /// Sends the blocks of `going` and receives others into `coming`.
   void exchange(Move to, Move from, const Slices& going, const Slices& coming);
-  /// The same where they are the same places.
+  /// The same if both are the same places.
   void exchange(Move to, Move from, const Slices& both) { exchange(to, from, both, both); }
   void exchange(Rank partner, const Slices& both);
   void send(Move to, const Slices& going);
   void receive(Move from, const Slices& coming);
   void idle(Rank steps = 1);
-  /// Names the steps that follow: see Node::phase. A literal, or what lives as long.
+  /// Names the steps that follow: see Node::phase. A literal, or text that lives as long.
   void phase(std::string_view name);
 
   /// The exchange.
@@ -128,8 +128,8 @@ class BlockArray {
   void run(Node& node, ConstBlocks out, Blocks in, Rank part = 0, Rank parts = 1) const;
 
  private:
-  // The plan as run() reads it, from front to back: a call of many nodes finds nothing of it in the
-  // near caches, so there are few jumps. What it names is in tables of its own.
+  // The plan as run() reads it, from front to back: in a call of many nodes none of it is in the
+  // near caches, so there are few jumps. The tables that it refers to are separate.
   struct Action {
     enum class Kind : std::uint8_t { work, step, phase } kind;
     std::uint32_t index;
@@ -163,7 +163,7 @@ class BlockArray {
     std::vector<Span> data;
     std::vector<Op> ops;
   };
-  /// What the copies of own work are made from; none: the caller's blocks.
+  /// The layout from which copies of own work are computed; none: the caller's blocks.
   struct Layouts {
     std::optional<Layout> from, to;
     std::vector<Rank> seams;  // as they were before it
@@ -180,8 +180,7 @@ class BlockArray {
   void make(Ops& ops, std::byte* first, std::byte* second, Bytes bytes) const;
 
   Rank places_;
-  /// Ascending places at which the blocks change over from one array to the other; they begin in
-  /// the first.
+  /// Ascending places at which the blocks alternate between the arrays; they begin in the first.
   std::vector<Rank> seams_;
   std::vector<Action> actions_;
   std::vector<Step> steps_;
@@ -191,7 +190,7 @@ class BlockArray {
   std::vector<std::string_view> phases_;
   mutable std::vector<OwnWork> works_;
   std::vector<Layouts> layouts_;  // of works_
-  mutable Ops kept_;              // of the last call, for one whose arrays lie where its did
+  mutable Ops kept_;              // of the last call, for one with the same addresses
 };
 
 template <class F>

@@ -13,7 +13,7 @@ namespace wormcube {
 
 namespace {
 
-/// In which array places are, asked in ascending order.
+/// The array that a place is in, for queries in ascending order.
 class Side {
  public:
   explicit Side(std::span<const Rank> seams) : next_(seams.begin()), end_(seams.end()) {}
@@ -27,7 +27,7 @@ class Side {
   bool second_ = false;
 };
 
-/// Where each of so many blocks is, by name: open addressing, at most half full.
+/// The place of each block, by name: open addressing, at most half full.
 class PlacesByName {
  public:
   explicit PlacesByName(Rank blocks) {
@@ -70,8 +70,8 @@ class PlacesByName {
   int shift_;
 };
 
-/// The place from which the block of each place comes, -1 for a gap; and a length into which all
-/// can be cut so that whole pieces move.
+/// The place from which the block of each place comes, -1 for a gap; and a length that divides all,
+/// so that whole pieces move.
 struct Relocation {
   std::vector<Rank> from;
   Rank unit;
@@ -139,7 +139,7 @@ BlockArray::Copies BlockArray::copies(const Layouts& work) const {
     for (Rank to = 0; to < places_; to += unit) {
       if (from[to] >= 0) needed[from[to]] = true;
     }
-    // Fills a place that nobody needs any more, then the one that this has freed, and so on.
+    // Fills a place that is not needed any more, then the one that this has freed, and so on.
     const auto fill = [&](Rank to) {
       while (to < places_ && from[to] >= 0 && !needed[to]) {
         const Rank source = std::exchange(from[to], -1);
@@ -149,7 +149,7 @@ BlockArray::Copies BlockArray::copies(const Layouts& work) const {
       }
     };
     for (Rank to = 0; to < places_; to += unit) fill(to);
-    // What is left are cycles in the first array. Where they lie the second one is free.
+    // The rest are cycles in the first array. The second one is free at their places.
     for (Rank to = 0; to < places_; to += unit) {
       if (from[to] < 0 || from[to] == to) continue;
       Rank last = from[to];

@@ -1,4 +1,4 @@
-// Cells that come to their places and to a memory by turns.
+// Cells whose blocks arrive alternately in their places and in a memory.
 // SPDX-License-Identifier: Apache-2.0
 #include "wormcube/collectives/kit/cell_exchange.hpp"
 
@@ -14,7 +14,7 @@ void CellExchange::run(Node& node, ConstBlocks out, Blocks in, Rank part, Rank p
   }
   const auto cut = [&](auto block) { return wormcube::part(block, part, parts); };
   const Bytes bytes = cut(out[0]).size();
-  // Arrivals come to the block's place in `in` and to memory by turns, the last one to `in`.
+  // Arrivals go alternately to the block's place in `in` and to memory, the last one to `in`.
   Bytes total = 0;
   std::vector<Bytes> place(cells);
   for (std::size_t cell = 0; cell < cells; ++cell) {
@@ -28,7 +28,7 @@ void CellExchange::run(Node& node, ConstBlocks out, Blocks in, Rank part, Rank p
     at[cell] = cut(out[destination[cell]]);
     if (left[cell] == 0) node.local([&] { copy(at[cell], cut(in[source[cell]])); });
   }
-  std::vector<Span> pieces;  // of a step: of each message those that go, then those that come
+  std::vector<Span> pieces;  // of a step: for each message those sent, then those received
   std::vector<Op> ops;
   for (const auto& messages : steps) {
     std::size_t moved = 0;

@@ -9,8 +9,8 @@
 namespace wormcube {
 
 /// One node's plan of an exchange by store and forward. The node has a cell for every block; a step
-/// sends some cells' blocks on and gets others in their place. A cell begins with the block for
-/// `destination` and ends with that from `source`; of one that never moves these are the node
+/// sends some cells' blocks on and receives others in their place. A cell begins with the block for
+/// `destination` and ends with that from `source`; for one that never moves these are the node
 /// itself.
 struct CellExchange {
   struct Message {
@@ -20,8 +20,8 @@ struct CellExchange {
   std::vector<Rank> destination, source;  ///< by cell
   std::vector<std::vector<Message>> steps;
 
-  /// Of each block part `part` of `parts`. A block is sent from where it came to; what arrives last
-  /// comes to its place in `in`.
+  /// Of each block part `part` of `parts`. A block is sent from where it arrived; the last arrival
+  /// goes to its place in `in`.
   void run(Node& node, ConstBlocks out, Blocks in, Rank part = 0, Rank parts = 1) const;
 };
 

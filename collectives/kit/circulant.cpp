@@ -1,4 +1,4 @@
-// The search for receive tables, and what follows from them.
+// The search for receive tables, and what they imply.
 // SPDX-License-Identifier: Apache-2.0
 #include "wormcube/collectives/kit/circulant.hpp"
 
@@ -37,14 +37,14 @@ int Circulant::base(Rank r) const {
   return q();
 }
 
-/// Entries of r's table from x on, as bits of `free`, those below a limit that it returns anew.
+/// Entries of r's table from x on, as bits of `free`, those below a limit that it returns.
 Rank Circulant::search(Rank x, Rank below, Rank r, unsigned& free, std::vector<int>& found) const {
   const int q = this->q();
   const auto k = [&] { return static_cast<int>(found.size()); };
   const auto has = [](unsigned set, int e) { return (set >> static_cast<unsigned>(e) & 1U) != 0; };
   const unsigned on_entry = free;
   for (int e = q; e >= 0 && k() < q; --e) {
-    if (!has(on_entry, e) || !has(free, e)) continue;  // the latter: taken meanwhile
+    if (!has(on_entry, e) || !has(free, e)) continue;  // the latter: used meanwhile
     const Rank y = x + skip(e);
     if (y > r + p_ - skip(k()) || y >= below) continue;
     if (y <= r + p_ - skip(k() + 1)) below = search(y, below, r, free, found);
@@ -66,7 +66,7 @@ std::vector<Circulant::Round> Circulant::rounds(Rank r, Rank packets) const {
   const int q = this->q();
   if (q == 0) return rounds;
   const std::vector<int> own = receives(r);
-  std::vector<int> next;  // what r sends to has for it
+  std::vector<int> next;  // what the receiver of r's message has for it
   for (int k = 0; k < q; ++k) {
     next.push_back(receives(mod(r + skip(k), p_))[static_cast<std::size_t>(k)]);
   }
@@ -84,7 +84,7 @@ std::vector<Circulant::Round> Circulant::rounds(Rank r, Rank packets) const {
 Handovers circulant_handovers(Rank p, Rank packets) {
   const auto circulant = std::make_shared<const Circulant>(p);
   const int rounds = packets - 1 + circulant->q();
-  // By place relative to the root and packet: the step, from the end, in which that is received.
+  // By place relative to the root and packet: the step, from the end, in which it is received.
   auto turns = std::make_shared<std::vector<int>>(static_cast<std::size_t>(p) *
                                                   static_cast<std::size_t>(packets));
   for (Rank y = 1; y < p; ++y) {
@@ -147,7 +147,7 @@ Prediction circulant_cost(const Topology& topology, Rank root, Rank packets, boo
 Prediction circulant_all_cost(const Topology& topology, Rank packets, bool backwards) {
   const Rank p = topology.nodes();
   const Handovers handovers = circulant_handovers(p, packets);
-  // All nodes alike: the shares that node 0 hands on in each step.
+  // All nodes alike: the shares that node 0 passes on in each step.
   std::vector<double> blocks(static_cast<std::size_t>(handovers.steps), 0);
   for (Rank block = 1; block < p; ++block) {
     for (int share = 0; share < packets; ++share) {
@@ -193,7 +193,7 @@ Option circulant_all_packets_option() {
           .preset = 1,
           .least = 1,
           .most = most_packets,
-          .help = "into which each block is cut; more pay where blocks differ in size"};
+          .help = "number of packets of each block; more pay off if blocks differ in size"};
 }
 
 Rank circulant_parts(const Setting& setting) {

@@ -29,7 +29,8 @@ class Circulant {
   /// The step from the root to r that comes last; of the root q.
   int base(Rank r) const;
 
-  /// The first round of a broadcast of n packets, which has n - 1 + q; k is its number modulo q.
+  /// The first round of a broadcast of n packets, which has n - 1 + q rounds; k is its number
+  /// modulo q.
   Rank first_round(Rank packets) const { return mod(-(packets - 1), q()); }
   /// The packet that an entry of a table stands for in a round; -1 for none.
   Rank packet(int entry, Rank round, Rank packets) const;
@@ -50,28 +51,28 @@ class Circulant {
 /// The reduce-scatter of p broadcasts backwards, from all nodes at once.
 Handovers circulant_handovers(Rank p, Rank packets);
 std::span<const HandoverPlan> circulant_plans(Node& node, Rank packets);
-/// Of a broadcast from the root, or a reduction to it. Where all messages would be counted one by
-/// one for long, without contention.
+/// For a broadcast from the root, or a reduction to it. If counting all messages one by one would
+/// take long, without contention.
 Prediction circulant_cost(const Topology& topology, Rank root, Rank packets, bool backwards);
-/// Of the reduce-scatter, or the all-gather.
+/// For the reduce-scatter, or the all-gather.
 Prediction circulant_all_cost(const Topology& topology, Rank packets, bool backwards);
 
-/// The number of packets that takes least, of q - 1 rounds after the first (best_packets()).
+/// The number of packets with the least time, for q - 1 rounds after the first (best_packets()).
 Rank best_circulant_packets(Rank p, Bytes message, const CostModel& model);
 
 // For the entries of the algorithms, all of which have an option `packets`.
-/// Of one broadcast or reduction: 0 is the best number, which settle_circulant_packets puts in.
+/// For one broadcast or reduction: 0 is the best number, which settle_circulant_packets sets.
 Option circulant_packets_option();
 void settle_circulant_packets(const Setting& setting, const CostModel& model, Bytes block_bytes,
                               Options& options);
-/// Of those of all nodes.
+/// For those of all nodes.
 Option circulant_all_packets_option();
 inline Rank circulant_packets(const Options& options) {
   return static_cast<Rank>(options.number("packets"));
 }
 Rank circulant_parts(const Setting& setting);
-/// Of all nodes' uneven blocks. A step lasts as long as its largest message, which depends on all
-/// sizes: only start-ups have a formula.
+/// For all nodes' uneven blocks. A step lasts as long as its largest message, which depends on all
+/// sizes: only start-ups have a closed form.
 Prediction predict_circulant_uneven(const Setting& setting);
 
 }  // namespace wormcube

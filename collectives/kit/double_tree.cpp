@@ -1,4 +1,4 @@
-// Broadcast, reduce and all-reduce along two trees at once, of which each carries one half.
+// Broadcast, reduce and all-reduce along two trees at once, each of which carries one half.
 // SPDX-License-Identifier: Apache-2.0
 #include "wormcube/collectives/core/algorithm.hpp"
 #include "wormcube/collectives/core/reduction.hpp"
@@ -83,7 +83,7 @@ Prediction predict_one_way(const Setting& setting, bool backwards) {
 }
 
 /// S = G + 1 + 2 (s - 1) start-ups of m / (2 s), for s segments of each half; G + 1 is 2 ceil(log2
-/// p) or one less. Of an all-reduce twice that.
+/// p) or one less. An all-reduce takes twice that.
 ///
 /// Network  any, of any p; one-port.
 /// Links    no two messages share one on complete networks; elsewhere counted.
@@ -93,13 +93,13 @@ Algorithm double_tree(Operation operation, void (*program)(Node&, const Call&)) 
   return {
       .operation = operation,
       .name = "double-tree",
-      .summary = "two trees, a half of the message each, both ports busy; every network",
+      .summary = "two trees, half of the message each, both ports busy; every network",
       .source = "Sanders, Speck, Traeff, Parallel Computing 35(12), 2009; NCCL",
       .exactly_once = true,
       .options = {{.name = "segments",
                    .least = 0,
                    .most = most_packets / 2,
-                   .help = "N of each half; 0: the best by formula, at most m and 4096"},
+                   .help = "N of each half; 0: the modelled best, at most m and 4096"},
                   {.name = "order", .choices = {"rank", "ring"}}},
       .program = program,
       .parts =

@@ -1,4 +1,4 @@
-// Interval halving, as reductions and gathers walk it: from the leaves to the root.
+// Interval halving, as reductions and gathers use it: from the leaves to the root.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -22,7 +22,7 @@ struct Halving {
 /// no heir's half is larger than that of the root's interval.
 std::vector<Halving> halvings(Rank p, Rank root, Rank rank);
 
-/// All messages from heirs to holders, the smallest intervals' step first. `blocks` are those of a
+/// All messages from heirs to holders, the smallest intervals' step first. `blocks` is for one
 /// node; a gather's message has the blocks of the heir's whole half.
 std::vector<Messages> halving_messages(Rank p, Rank root, bool gathers, double blocks = 1);
 

@@ -1,4 +1,4 @@
-// Partial results handed on by a rule: planned once, run forwards and backwards.
+// Partial results passed on by a rule: planned once, run forwards and backwards.
 // SPDX-License-Identifier: Apache-2.0
 #include "wormcube/collectives/kit/handover.hpp"
 
@@ -72,7 +72,7 @@ void HandoverPlan::reduce_scatter(Node& node, const Reduction& reduction, ConstB
   };
   const auto bytes = [&](const Share& of) { return cut(in[of.block], of.share, portion).size(); };
 
-  // What this node has of each share: its own, and, once something has come, the sum in `sums`.
+  // What this node has of each share: its own, and, after an arrival, the sum in `sums`.
   std::vector<ConstSpan> value;
   value.reserve(static_cast<std::size_t>(nodes_) * static_cast<std::size_t>(shares_));
   for (Rank block = 0; block < nodes_; ++block) {

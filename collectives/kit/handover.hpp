@@ -1,4 +1,4 @@
-// Reduce-scatters and all-gathers from one rule: when and where each partial result is handed on.
+// Reduce-scatters and all-gathers from one rule: when and where each partial result is passed on.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -12,7 +12,7 @@
 
 namespace wormcube {
 
-/// Another node: by a move, or, of no hops, by its rank and the network's own way.
+/// Another node: by a move, or, if that has no hops, by its rank and the network's own route.
 struct Peer {
   Rank rank = 0;
   Move move = {};
@@ -23,18 +23,19 @@ struct Lane {
   Peer to, from;
 };
 
-/// A reduce-scatter as its rule. Node r has a partial result for every block, and hands it on once,
-/// in a step and lane that the rule names; what comes it adds to its own. So a rule is right if
-/// whatever joins a partial result comes before that leaves, and every block ends at its node.
+/// A reduce-scatter as its rule. Node r has a partial result for every block, and passes it on
+/// once, in a step and lane that the rule names; it adds arrivals to its own. So a rule is right if
+/// everything that joins a partial result arrives before that leaves, and every block ends at its
+/// node.
 struct Handovers {
   struct Turn {
     int step, lane;
   };
   int steps = 0;
-  int shares = 1;  ///< into which each block is cut: each has a turn of its own
-  /// Of node r in a step, the same number on all nodes; lanes of one number belong together.
+  int shares = 1;  ///< the number of parts of each block: each has a turn of its own
+  /// For node r in a step, the same number on all nodes; lanes of one number belong together.
   std::function<std::vector<Lane>(Rank r, int step)> lanes = {};
-  /// When node r hands on its share of the block of another node.
+  /// When node r passes on its share of the block of another node.
   std::function<Turn(Rank r, Rank block, int share)> turn = {};
 };
 
@@ -49,13 +50,13 @@ class HandoverPlan {
  public:
   HandoverPlan(const Handovers& handovers, Rank nodes, Rank r);
 
-  /// Blocks of whole elements, of any sizes. What comes from a lower rank is put on the left: of
-  /// aligned intervals of ranks that grow the order is kept.
+  /// Blocks of whole elements, of any sizes. Arrivals from a lower rank are put on the left: for
+  /// growing aligned intervals of ranks this keeps the order.
   /// \param out  may be this node's block of `in`
   void reduce_scatter(Node& node, const Reduction& reduction, ConstBlocks in, Span out,
                       const Portion& portion = {}) const;
-  /// Every node's own block is in its place. The reduce-scatter backwards: a step sends what that
-  /// received, and receives what it sent.
+  /// Every node's own block is in its place. The reduce-scatter in reverse: a step sends what it
+  /// received there, and receives what it sent.
   void allgather(Node& node, Blocks all, const Portion& portion = {}) const;
 
  private:
@@ -75,14 +76,14 @@ class HandoverPlan {
   std::vector<std::vector<Message>> steps_;
 };
 
-/// So many copies of a reduce-scatter side by side, copy j of part j of every block.
+/// Several copies of a reduce-scatter side by side, copy j for part j of every block.
 void reduce_scatter_copies(Node& node, std::span<const HandoverPlan> copies,
                            const Reduction& reduction, ConstBlocks in, Span out);
-/// The same of an all-gather. \param element_bytes  what parts are multiples of
+/// The same for an all-gather. \param element_bytes  parts are multiples of it
 void allgather_copies(Node& node, std::span<const HandoverPlan> copies, Blocks all,
                       Bytes element_bytes = 1);
-/// All-reduce: of each of p parts of the vector, which are as parts of it, reduce-scatter and
-/// all-gather.
+/// All-reduce: reduce-scatter and all-gather for each of p parts of the vector, cut in the same
+/// way.
 void allreduce_copies(Node& node, std::span<const HandoverPlan> copies, const Reduction& reduction,
                       ConstSpan mine, Span result);
 

@@ -1,4 +1,4 @@
-// A rule of handing on as algorithms: its all-gather, its reduce-scatter, its all-reduce.
+// The algorithms of one rule: its all-gather, its reduce-scatter, its all-reduce.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -11,8 +11,8 @@
 
 namespace wormcube {
 
-// `Rule` has plans(node, options) for a node, and of a setting cost(setting) of the reduce-scatter
-// and parts(setting) of a block. `algorithm` says what the three operations have in common.
+// `Rule` has plans(node, options) for a node, and for a setting cost(setting) of the reduce-scatter
+// and parts(setting) of a block. `algorithm` holds what the three operations have in common.
 
 template <class Rule>
 Algorithm allgather_by(Algorithm algorithm) {
@@ -45,7 +45,7 @@ void allreduce_in_parts(Node& node, const Call& call) {
                    call.input.all(), call.output.all());
 }
 
-/// Of the parts of a vector, one for each node.
+/// For the parts of a vector, one for each node.
 template <class Rule>
 Algorithm allreduce_by(Algorithm algorithm) {
   algorithm.operation = operations::allreduce;
@@ -60,8 +60,8 @@ Algorithm allreduce_by(Algorithm algorithm) {
   return algorithm;
 }
 
-/// With the option `form`, of parts or of whole vectors: whole(topology) are the latter's steps,
-/// which require_whole(topology) refuses where there are none.
+/// With the option `form`, for parts or for whole vectors: whole(topology) are the latter's steps;
+/// require_whole(topology) throws if there are none.
 template <class Rule>
 Algorithm allreduce_in_both_forms(Algorithm algorithm) {
   algorithm = allreduce_by<Rule>(std::move(algorithm));

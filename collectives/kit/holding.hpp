@@ -8,19 +8,19 @@
 
 namespace wormcube {
 
-/// Copies this node's block to its place in an all-gather's output, where it may lie already.
+/// Copies this node's block to its place in an all-gather's output, unless it lies there already.
 inline void keep_own(Node& node, const Call& call) {
   node.local([&] { copy(call.input[0], call.output[node.rank()]); });
 }
 
-/// The blocks of nodes first .. last-1 one behind the other: at the root its input or output, of
-/// one block a node's own; anything else is private memory.
+/// The blocks of nodes first .. last-1 one behind another: at the root its input or output, for a
+/// single block the node's own; anything else is private memory.
 class Holding {
  public:
   /// \param all  the root's p blocks; not used elsewhere
   /// \param own  this node's block
-  /// Throws UsageError, before any message, at a root whose blocks differ in size where the call
-  /// does not say all nodes' sizes.
+  /// Throws UsageError, before any message, at a root whose blocks differ in size if the call does
+  /// not give all nodes' sizes.
   Holding(Node& node, const Call& call, ConstBlocks all, Span own, Rank first, Rank last)
       : sizes_(call.sizes), each_(own.size()), first_(first), own_(own) {
     if (node.rank() == call.arguments.root) {
@@ -47,7 +47,7 @@ class Holding {
   Span range(Rank first, Rank last) const {
     return data_.subspan(bytes(first_, first), bytes(first, last));
   }
-  /// Copies this node's own block in or out, where it may be held in its place.
+  /// Copies this node's own block in or out, unless it is held in its place.
   void put_own(Node& node, ConstSpan own) const {
     node.local([&] { copy(own, range(node.rank(), node.rank() + 1)); });
   }

@@ -1,4 +1,4 @@
-// Link loads of simple patterns on product networks: formulas that predictions share.
+// Link loads of simple patterns on product networks: closed forms that predictions share.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -12,9 +12,9 @@ bool is_power_of_two(Rank x);
 
 /// Whether disjoint intervals of ranks use disjoint links: in one dimension if it is a line, ring
 /// or complete network of any size, or a tree of 2^d leaves; in several if all sizes are powers of
-/// 2. (Intervals of a binary division; on a ring none but the first may be longer than half of it.)
+/// 2. (Intervals of a binary division; on a ring only the first may be longer than half of it.)
 bool intervals_are_apart(const Topology& topology);
-/// The same in each dimension by itself.
+/// The same in each dimension separately.
 bool intervals_are_apart_by_dimension(const Topology& topology);
 
 /// Bit `bit` of the ranks of 2^d nodes is bit `local` of the coordinate in `dimension`.

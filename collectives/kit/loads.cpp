@@ -10,7 +10,7 @@ namespace wormcube {
 
 namespace {
 
-/// Whether all routes together are too long to walk.
+/// Whether all routes together are too long to trace.
 bool takes_long(const Topology& topology, std::span<const Messages> steps) {
   constexpr double most_hops = 1 << 24;
   double messages = 0, length = 1;
@@ -83,7 +83,7 @@ std::vector<int> exchange_loads(const Graph& graph) {
   return loads;
 }
 
-/// Loads of large rings, and all routes of a graph together, take long to find.
+/// Loads of large rings, and all routes of a graph together, take long to compute.
 constexpr Rank most_nodes_of_ring = 4096, most_nodes_of_graph = 1024;
 
 }  // namespace

@@ -10,11 +10,11 @@ namespace wormcube {
 /// has tags for this many elements of a block.
 inline constexpr Rank most_packets = 1 << 15;
 
-/// The best number of packets where all but the first overlap: sqrt(rounds m tw / ts). At least 1,
-/// at most one for each byte, and at most 4096: more save little time, and each costs a step to
+/// The best number of packets if all but the first overlap: sqrt(rounds m tw / ts). At least 1, at
+/// most one for each byte, and at most 4096: more save little time, and each costs a step to
 /// emulate (with ts = 0 there is no best number).
-/// \param rounds  that a packet takes from the root to the last node, less one; where a port takes
-///                k packets at a time, their k-th part
+/// \param rounds  of a packet from the root to the last node, less one; if a port takes k
+///                packets at a time, their k-th part
 Rank best_packets(Bytes message, double rounds, const CostModel& model);
 
 }  // namespace wormcube

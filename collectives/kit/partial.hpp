@@ -7,20 +7,20 @@
 
 namespace wormcube {
 
-/// What a node has combined so far, of neighbouring ranks. At first a value that is not its own
+/// What a node has combined so far, over neighbouring ranks. At first a value that is not its own
 /// (the call's input, say); from the first combination on it lies in `place`, which may be that
-/// value's.
+/// value's memory.
 class Partial {
  public:
   Partial(Node& node, const Reduction& reduction, ConstSpan value, Span place)
       : node_(&node), reduction_(&reduction), value_(value), place_(place) {}
 
   ConstSpan value() const { return value_; }
-  /// Takes in what lower ranks have combined, or higher ones.
+  /// Combines with a result of lower ranks, or of higher ones.
   void after(ConstSpan lower) { become(lower, value_); }
   void before(ConstSpan higher) { become(value_, higher); }
   void join(ConstSpan other, bool is_lower) { is_lower ? after(other) : before(other); }
-  /// Makes sure that the value lies in `place`.
+  /// Ensures that the value lies in `place`.
   void settle() {
     node_->local([&] { copy(value_, place_); });
     value_ = place_;

@@ -31,7 +31,7 @@ class DimensionLoad {
     int* const lane = lane_of(line, from, to);
     ++lane[first];
     if (first + whole <= graph_.nodes()) {
-      --lane[last];  // of the next lane, or past the end, where it belongs to nobody's sum
+      --lane[last];  // of the next lane, or past the end, where it belongs to no sum
     } else {
       --lane[graph_.nodes()];
       ++lane[0], --lane[last];
@@ -61,7 +61,7 @@ class DimensionLoad {
     Rank first, last;  // links that leave these nodes, `last` excluded
     Rank whole;
   };
-  /// The nodes that a message leaves, as a run of ascending numbers that may go past the last one.
+  /// The nodes that a message leaves, as a run of ascending numbers that may exceed the last one.
   Run run(Rank from, Rank to) const {
     const Rank n = graph_.nodes(), hops = graph_.hops(from, to);
     const Rank whole = std::abs(hops), first = hops > 0 ? from : (from - whole + 1 + n) % n;

@@ -1,5 +1,5 @@
-// The load that a step's messages put on the links of a network: what predictions of contention are
-// made of.
+// The load that a step's messages put on the links of a network: the basis of contention
+// predictions.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -18,23 +18,23 @@ struct PatternMessage {
 
 struct PatternLoad {
   int link_load = 0;       ///< most messages on one directed link
-  double link_blocks = 0;  ///< most of a message's blocks times the busiest link on its way
+  double link_blocks = 0;  ///< maximum of a message's blocks times its busiest link
 };
 
-/// The load of messages that are routed by the network: dimension by dimension, the last first, the
-/// shorter way round a ring and '+' where both are equal. Time linear in messages, and in hops
-/// where their sizes differ or the network is no line or ring. Nothing for graphs too large to be
+/// The load of messages that the network routes: dimension by dimension, the last first, in the
+/// shorter direction round a ring and '+' if both are equal. Time linear in messages, and in hops
+/// if their sizes differ or the network is not a line or ring. Nothing for graphs too large to be
 /// routed.
 std::optional<PatternLoad> pattern_load(const Topology& topology,
                                         std::span<const PatternMessage> messages);
 
-/// Sums the steps of an algorithm up, for Prediction::link_load and link_blocks.
+/// Sums up the steps of an algorithm, for Prediction::link_load and link_blocks.
 class PatternSteps {
  public:
   explicit PatternSteps(const Topology& topology) : topology_(topology) {}
 
   void add(std::span<const PatternMessage> messages);
-  /// Every node r sends so many blocks to node to(r).
+  /// Every node r sends this many blocks to node to(r).
   template <class To>
   void add_permutation(double blocks, To to) {
     std::vector<PatternMessage> messages;
@@ -42,7 +42,7 @@ class PatternSteps {
     add(messages);
   }
 
-  /// The prediction with the loads, where they are known.
+  /// The prediction with the loads, if they are known.
   Prediction with_loads(Prediction prediction) const;
 
  private:

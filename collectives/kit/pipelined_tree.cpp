@@ -44,7 +44,7 @@ Rank best_segments(const TreeSchedule& tree, Bytes bytes, const CostModel& model
   return best_packets(bytes, (tree.last + 1.0 - tree.period) / tree.period, model);
 }
 
-/// Of a call that leaves them open: the best with the default costs.
+/// For a call that leaves them open: the best with the default costs.
 Rank segments_of(const Call& call, const TreeSchedule& tree, Bytes bytes) {
   const Rank given = segments_of(call.options);
   return given > 0 ? given : best_segments(tree, bytes, {});
@@ -76,7 +76,7 @@ void allreduce_pipelined_tree(Node& node, const Call& call) {
   broadcast_on_trees(node, *tree, places, segments, call.arguments.reduction.element_bytes, result);
 }
 
-/// Whether what a subtree combines is an interval of ranks.
+/// Whether each subtree combines an interval of ranks.
 bool keeps_order(const Arguments& arguments, const Options& options, bool has_root) {
   if (options.is("shape", "in-order")) return true;
   return !options.is("shape", "k-ary") && options.is("order", "rank") &&
@@ -112,13 +112,13 @@ Prediction one_way(const Setting& setting, Rank root, bool backwards) {
 }
 
 /// S = F + (s - 1) K start-ups of m / s, for s segments: F steps bring the first segment to the
-/// last node, and a node has K children at most. Of an all-reduce twice that.
+/// last node, and a node has at most K children. An all-reduce takes twice that.
 ///
-/// Network  any, of any p; one-port. A chain in ring order shares no link where ring_order() does
-///          not. In-order trees keep the order of ranks for any root; chains and k-nomial trees
-///          with order=rank and root 0. Other reductions must commute.
-/// Source   chains, k-ary and k-nomial trees as in MPICH and Open MPI (coll/tuned), whose trees
-///          they are; in-order: Open MPI's in-order binary tree, here with any root.
+/// Network  any, of any p; one-port. A chain in ring order shares no link if ring_order() does
+///          not. In-order trees keep the order of ranks for any root; so do chains and k-nomial
+///          trees with order=rank and root 0. Other reductions must commute.
+/// Source   chains, k-ary and k-nomial trees as in MPICH and Open MPI (coll/tuned);
+///          in-order: Open MPI's in-order binary tree, here with any root.
 Algorithm pipelined_tree(Operation operation, void (*program)(Node&, const Call&)) {
   return {
       .operation = operation,
@@ -135,7 +135,7 @@ Algorithm pipelined_tree(Operation operation, void (*program)(Node&, const Call&
                   {.name = "segments",
                    .least = 0,
                    .most = most_packets,
-                   .help = "N; 0: the best by formula, at most m and 4096"},
+                   .help = "N; 0: the modelled best, at most m and 4096"},
                   {.name = "order", .choices = {"ring", "rank"}}},
       .program = program,
       .parts = [](const Setting& setting) { return std::max(1, segments_of(setting.options)); },

@@ -10,7 +10,7 @@ namespace wormcube {
 
 namespace {
 
-/// What is for s hops up or down leaves in the s-th step from the end.
+/// Data for s hops up or down leaves in the s-th step from the end.
 RingRule neighbour_rule(Rank n, int shares) {
   RingRule rule{n / 2 + 1, {}};
   for (int share = 0; share < shares; ++share) {
@@ -29,7 +29,9 @@ RingRule neighbour_rule(Rank n, int shares) {
 Option half_way_option() {
   return {.name = "half",
           .choices = {"plus", "split"},
-          .help = "a block for half way round an even ring: one way, or one half each way"};
+          .help =
+              "block for the node half way round an even ring: whole in one direction, or half in "
+              "each"};
 }
 
 std::vector<TorusCopy> ring_all_port_copies(const Topology& topology, HalfWay half) {
@@ -70,12 +72,13 @@ Rank ring_all_port_parts(const Topology& topology, HalfWay half) {
 
 namespace {
 
-/// All-gather, reduce-scatter and all-reduce both ways round every ring at once, to neighbours:
-/// what is for the farthest nodes leaves first; one dimension after the other. D rotated copies of
-/// a D-th part of each block use links of different dimensions in every step. Of two nodes half a
-/// ring apart the '+' way carries the block, or, if it is split, each way one half.
+/// All-gather, reduce-scatter and all-reduce in both directions of every ring at once, to
+/// neighbours. Data for the farthest nodes leaves first; one dimension after another. D rotated
+/// copies of a D-th part of each block use links of different dimensions in every step. Between two
+/// nodes half a ring apart the '+' direction carries the block, or, if it is split, each direction
+/// one half.
 ///
-/// Network  ring or torus of any sides n_d, a hypercube among them; all-port. The operator must
+/// Network  ring or torus of any sides n_d, including hypercubes; all-port. The operator must
 ///          commute.
 /// Cost     D max(floor(n_d / 2)) steps; of one size n, (p - 1)/(2 D) blocks if n is odd or blocks
 ///          are split, which is the bound. Unequal sides: each step lasts as long as its largest.
@@ -94,7 +97,7 @@ struct RingAllPort {
     return ring_all_port_parts(setting.topology, half_of(setting.options));
   }
 };
-/// The same on hypercubes, whose rings of 2 have no half way.
+/// The same on hypercubes, whose rings of 2 have no half-way node.
 struct HypercubeAllPort {
   static std::span<const HandoverPlan> plans(Node& node, const Options& /*options*/) {
     return ring_all_port_plans(node, HalfWay::plus);
@@ -123,7 +126,7 @@ Algorithm ring_all_port(std::string_view summary, std::string_view source,
   };
 }
 constexpr std::string_view reduces_by_ring_all_port =
-    "both ways round every ring, to neighbours, rotated copies on all links; rings and tori";
+    "both directions of every ring, to neighbours, rotated copies on all links; rings and tori";
 constexpr std::string_view backwards =
     "Jain, Sabharwal, ICS 2010 (abstract); the all-gather of Grama, Gupta, Karypis, Kumar, "
     "sec. 4.7.2, backwards";
@@ -132,7 +135,7 @@ constexpr std::string_view backwards =
 
 WORMCUBE_ALGORITHMS(ring_all_port){
     allgather_by<RingAllPort>(ring_all_port(
-        "rotated copies, both ways round each ring, on all links at once; rings and tori",
+        "rotated copies, both directions of each ring, on all links at once; rings and tori",
         "Grama, Gupta, Karypis, Kumar, sec. 4.7.2; split: Jain, Sabharwal, ICS 2010 (abstract)",
         {"mesh", "bruck"})),
     allgather_by<HypercubeAllPort>({

@@ -1,4 +1,4 @@
-// Bundles that leave the root farthest first.
+// Bundles that leave the root, farthest first.
 // SPDX-License-Identifier: Apache-2.0
 #include "wormcube/collectives/kit/ring_scatter.hpp"
 
@@ -13,13 +13,13 @@ namespace {
 
 constexpr int ring_shares(HalfWay half) { return half == HalfWay::split ? 2 : 1; }
 
-/// How far bundles go this way round n nodes.
+/// How far bundles go in this direction round n nodes.
 Rank ring_reach(Rank n, int sign, HalfWay half) {
   if (sign > 0) return n / 2;
   return half == HalfWay::split && n > 2 ? n / 2 : (n - 1) / 2;
 }
 
-/// Which of the shares for distance x go this way: first and past the last.
+/// The shares for distance x that go in this direction: first and past the last.
 std::pair<int, int> ring_ways(Rank n, Rank x, int sign, HalfWay half) {
   const int shares = ring_shares(half);
   if (shares == 1 || 2 * x != n || n == 2) return {0, shares};
@@ -207,11 +207,12 @@ Algorithm ring_scatters(Operation operation, void (*program)(Node&, const Call&)
   return {
       .operation = operation,
       .name = "ring-all-port",
-      .summary = operation == operations::gather
-                     ? "both ways round every ring to the root, rotated copies on all links; rings "
-                       "and tori"
-                     : "both ways round every ring, farthest first, rotated copies on all links; "
-                       "rings and tori",
+      .summary =
+          operation == operations::gather
+              ? "both directions of every ring to the root, rotated copies on all links; rings "
+                "and tori"
+              : "both directions of every ring, farthest first, rotated copies on all links; "
+                "rings and tori",
       .source = "Jain, Sabharwal, ICS 2010 (abstract); the text ours",
       .ports = Ports::all,
       .contention_free = true,

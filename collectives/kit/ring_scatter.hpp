@@ -1,4 +1,4 @@
-// Scatter and gather both ways round every ring at once.
+// Scatter and gather in both directions of every ring at once.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -14,9 +14,9 @@
 
 namespace wormcube {
 
-/// One node's messages of one copy of a scatter on a torus: dimension after dimension, in each both
-/// ways from the root's coordinate to neighbours, the bundle for the farthest nodes first. A gather
-/// is the same backwards.
+/// One node's messages of one copy of a scatter on a torus: one dimension after another, in each in
+/// both directions from the root's coordinate to neighbours, the bundle for the farthest nodes
+/// first. A gather is the reverse.
 class RingScatterPlan {
  public:
   struct Share {
@@ -26,12 +26,12 @@ class RingScatterPlan {
   /// Where a node has a share of a block, cut by the caller.
   using Place = std::function<Span(const Share&)>;
 
-  /// \param first  of the wide dimensions, the one that this copy begins with
+  /// \param first  the wide dimension that this copy begins with
   RingScatterPlan(const Topology& topology, Rank r, Rank root, int first, HalfWay half);
 
   void scatter(Node& node, const Place& place) const;
   void gather(Node& node, const Place& place) const;
-  /// Calls f(share) for all that a node gets from another one in a scatter.
+  /// Calls f(share) for all that a node receives from another one in a scatter.
   template <class F>
   void for_each_taken(F f) const {
     for (const auto& messages : steps_) {
@@ -60,7 +60,7 @@ std::span<const RingScatterPlan> ring_scatter_plans(Node& node, Rank root, HalfW
 Span ring_share(Span block, const RingScatterPlan::Share& of, int j, int copies, HalfWay half,
                 Bytes element_bytes = 1);
 
-/// Room for what a node that is not the root has of others' blocks on their way.
+/// Memory for the blocks of others that pass through a node that is not the root.
 class RingScatterRoom {
  public:
   RingScatterRoom(Node& node, std::span<const RingScatterPlan> plans, HalfWay half, Blocks all,
@@ -94,9 +94,9 @@ class RingScatterRoom {
   std::optional<Memory> memory_;
 };
 
-/// Of a scatter or gather.
+/// For a scatter or gather.
 Prediction ring_scatter_cost(const Topology& topology, HalfWay half);
-/// Of a scatter or gather of p parts of a block, and all nodes' exchange of them before or after.
+/// For a scatter or gather of p parts of a block, and all nodes' exchange of them before or after.
 Prediction ring_scatter_and_all_cost(const Topology& topology, HalfWay half);
 
 /// A scatter or a gather by these plans.

@@ -95,7 +95,7 @@ Placement require_placement(std::string_view algorithm, std::span<const Rank> so
   }
   if (auto found = placement(sources, p)) return *std::move(found);
   throw UsageError(fmt::format(
-      "{}: each of {} subcubes of {} nodes must have one of the sources, and these lie otherwise; "
+      "{}: each of {} subcubes of {} nodes must contain one of the sources, but these do not; "
       "place them as 0 to {}, or {}",
       algorithm, sources.size(), p / static_cast<Rank>(sources.size()), sources.size() - 1,
       instead));

@@ -15,10 +15,10 @@ namespace wormcube {
 /// The sources of a call, ascending.
 std::span<const Rank> sources_of(const Arguments& arguments);
 
-/// Nodes to a source of a call: of its subcube, where the sources have a Placement.
+/// Nodes per source of a call: of its subcube, if the sources have a Placement.
 Rank nodes_to_a_source(const Setting& setting);
 
-/// The number of a node among the sources; -1 if it is none.
+/// The number of a node among the sources; -1 if it is not one.
 Rank number_of(std::span<const Rank> sources, Rank rank);
 /// How many sources are among the nodes 0 .. rank-1, for rank = 0 .. p.
 std::vector<Rank> sources_before(std::span<const Rank> sources, Rank p);
@@ -37,14 +37,14 @@ struct Placement {
   Rank row(Rank node) const;
   /// The node with this number in the same subcube.
   Rank with_row(Rank node, Rank row) const;
-  /// Where halves of a subcube are scattered from its source, or gathered, the rows from `row` on
-  /// whose data pass through the node of `row`, its own included: so many. None through the source
+  /// When halves of a subcube are scattered from its source, or gathered: the number of rows from
+  /// `row` on whose data pass through the node of `row`, its own included. None through the source
   /// (row 0), where they begin or end.
   static Rank passes_through(Rank row) { return row & -row; }
 };
-/// The lowest bits that do; nothing if none do, or k is no power of 2.
+/// The lowest bits that qualify; nothing if none do, or if k is not a power of 2.
 std::optional<Placement> placement(std::span<const Rank> sources, Rank p);
-/// The same; throws UsageError with the way out.
+/// The same; throws UsageError with an alternative.
 Placement require_placement(std::string_view algorithm, std::span<const Rank> sources, Rank p,
                             std::string_view instead);
 
@@ -54,8 +54,8 @@ Rank spread_bits(Rank x, Rank mask);
 
 /// The cost of p - 1 steps of one block, in the i-th of which each source and the node i ranks on
 /// have a message. Nothing is rearranged, and all blocks lie in input and output. The loads are
-/// known up to 2048 nodes: of more they take long to find.
-/// \param message  theirs: which way it goes
+/// known up to 2048 nodes: for more they take long to compute.
+/// \param message  its direction
 Prediction direct_prediction(const Setting& setting,
                              PatternMessage (*message)(Rank source, Rank other));
 

@@ -1,4 +1,4 @@
-// Swing's steps, and what goes in each.
+// Swing's steps, and what each of them sends.
 // SPDX-License-Identifier: Apache-2.0
 #include "wormcube/collectives/kit/swing.hpp"
 
@@ -14,7 +14,7 @@ namespace wormcube {
 
 namespace {
 
-/// The same node by the shorter way.
+/// The same node in the shorter direction.
 int shortest(int hops, Rank n) {
   const int turned = hops % n;
   if (2 * std::abs(turned) <= n) return turned;
@@ -33,7 +33,7 @@ RingRule swing_rule(Rank n, bool mirrored) {
   RingRule rule{log2_ceiling(n), {std::vector<RingRule::Turn>(static_cast<std::size_t>(n))}, true};
   std::vector<bool> known(static_cast<std::size_t>(n), false);
   std::vector<Rank> reached{
-      0};  // by later steps, seen from a node of the other parity with signs changed
+      0};  // by later steps, relative to a node of the other parity with signs changed
   for (int s = rule.steps - 1; s >= 0; --s) {
     const int hops = swing_hops(s);
     const std::size_t before = reached.size();
@@ -86,7 +86,7 @@ Need swing_rings(Ports ports) {
 
 namespace {
 
-/// The steps of sides 2^L: in each the blocks of twice as many nodes are combined.
+/// The steps for sides 2^L: each combines the blocks of twice as many nodes.
 WholeVectors swing_whole_vectors(const Topology& topology, Ports ports) {
   WholeVectors plan;
   const std::vector<TorusCopy> copies = swing_copies(topology, ports);
@@ -118,9 +118,9 @@ void require_swing_whole_vectors(const Topology& topology) {
 
 /// All-gather, reduce-scatter and all-reduce by swing. In step s of a ring partners are rho(s) = 1,
 /// -1, 3, -5, 11, .. hops apart (from odd coordinates -rho(s)); on a torus the dimensions take
-/// their steps by turns. With all ports 2 D copies of a 2 D-th part of each block, which begin with
-/// different dimensions, or go the other way about. All-reduce is both, one after the other, of
-/// vectors of p blocks; bit by bit the same on all nodes. form=latency, sides 2^L: log2 p steps of
+/// their steps in turn. With all ports 2 D copies of a 2 D-th part of each block start with
+/// different dimensions, or use the opposite signs. All-reduce is both, one after the other, of
+/// vectors of p blocks, with the same bits on all nodes. form=latency, sides 2^L: log2 p steps of
 /// whole vectors (all ports: D L of a 2 D-th part in each copy), (|rho| + 1)/2 of them in time (all
 /// ports |rho|/(2 D)).
 ///
@@ -128,10 +128,10 @@ void require_swing_whole_vectors(const Topology& topology) {
 ///          operator must commute.
 /// Cost     One port, sides 2^L: log2 p steps, p - 1 blocks; with all ports (p - 1)/(2 D).
 /// Links    (|rho| + 1)/2 = 1, 1, 2, 3, 6, .. messages share a link with one port, |rho| with all:
-///          of torus:8x8 66 blocks of time with one port, 17.25 with all.
+///          on torus:8x8 66 blocks of time with one port, 17.25 with all.
 /// Source   D. De Sensi, T. Bonato, D. Saam, T. Hoefler, Swing: Short-cutting Rings for Higher
-///          Bandwidth Allreduce, NSDI 2024, arXiv 2401.09356; what goes when, and sides that are
-///          no power of 2, after the authors' program.
+///          Bandwidth Allreduce, NSDI 2024, arXiv 2401.09356; the order of blocks, and sides that
+///          are not a power of 2, after the authors' program.
 template <Ports ports>
 struct Swing {
   static constexpr std::string_view whole_name =
@@ -160,7 +160,7 @@ Algorithm swing(Ports ports, std::vector<std::string_view> instead) {
       .operation = operations::allgather,
       .name = one ? "swing" : "swing-all-port",
       .summary =
-          one ? "partners 1, -1, 3, -5, 11, .. hops away, dimensions by turns; tori of even sides"
+          one ? "partners 1, -1, 3, -5, 11, .. hops away, dimensions in turn; tori of even sides"
               : "2 D copies of swing, rotated and mirrored, on all links; tori of even sides",
       .source = "De Sensi, Bonato, Saam, Hoefler, Swing, NSDI 2024, arXiv 2401.09356",
       .ports = ports,

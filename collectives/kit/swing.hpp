@@ -13,8 +13,8 @@ namespace wormcube {
 /// -rho(s).
 int swing_hops(int step);
 
-/// In which step a ring of n nodes, n even, hands on what is for displacement x: the last by which
-/// x can begin, so that a partial result leaves after all that join it.
+/// The step in which a ring of n nodes, n even, passes on the data for displacement x: the last
+/// with which x can begin, so that a partial result leaves after everything that joins it.
 /// \param mirrored  all signs changed
 RingRule swing_rule(Rank n, bool mirrored = false);
 

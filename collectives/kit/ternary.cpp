@@ -86,8 +86,8 @@ Rank ternary_parts(const Topology& topology, Ports ports) {
 
 namespace {
 
-/// Of one ring of 3^K nodes: to both nodes 1, 3, 9, .. hops away at once; what comes is three times
-/// as many nodes' as before.
+/// For one ring of 3^K nodes: to both nodes 1, 3, 9, .. hops away at once; each step triples the
+/// number of nodes combined.
 WholeVectors ternary_whole_vectors(const Topology& topology) {
   WholeVectors plan;
   int hops = 1;
@@ -114,12 +114,12 @@ void require_ternary_whole_vectors(const Topology& topology) {
   refuse(fmt::format("needs a ring of 3^K nodes; {} has {}", topology.name(), topology.nodes()));
 }
 
-/// All-gather, reduce-scatter and all-reduce in ternary steps. In step k of a ring a node hands on
-/// 3^k hops up and down at once: of L = ceil(log3 n) steps the last one reaches as far as is left.
-/// With all ports D copies of a D-th part of each block begin with different dimensions; with one
-/// port each step is two. All-reduce is both, one after the other, of vectors of p blocks; bit by
-/// bit the same on all nodes. form=latency, all ports, one ring of 3^K nodes: K steps of whole
-/// vectors both ways, (n - 1)/2 of them in time.
+/// All-gather, reduce-scatter and all-reduce in ternary steps. In step k of a ring a node sends 3^k
+/// hops up and down at once; the last of L = ceil(log3 n) steps reaches as far as is left. With all
+/// ports D copies of a D-th part of each block begin with different dimensions; with one port each
+/// step is two. All-reduce is both, one after the other, of vectors of p blocks, with the same bits
+/// on all nodes. form=latency, all ports, one ring of 3^K nodes: K steps of whole vectors in both
+/// directions, (n - 1)/2 of them in time.
 ///
 /// Network  ring or torus of any sides; all- or one-port. The operator must commute.
 /// Cost     All ports, sides 3^L: D L steps, (p - 1)/(2 D) blocks.
@@ -148,9 +148,9 @@ Algorithm ternary(Ports ports, std::vector<std::string_view> instead) {
   return {
       .operation = operations::allgather,
       .name = one ? "ternary-one-port" : "ternary",
-      .summary =
-          one ? "the steps of ternary, one way after the other; rings and tori"
-              : "1, 3, 9, .. hops both ways at once: fewest start-ups of two ports; rings and tori",
+      .summary = one ? "the steps of ternary, one direction after the other; rings and tori"
+                     : "1, 3, 9, .. hops in both directions at once: fewest start-ups of two "
+                       "ports; rings and tori",
       .source =
           "Juerss, Addanki, Schmid, Trivance, arXiv 2602.17254 (abstract, program); Juerss, "
           "Schmid, ReTri, arXiv 2605.26930 (abstract)",

@@ -1,4 +1,4 @@
-// Ternary steps: both neighbours at 1, 3, 9, .. hops at once, so that a node's reach trebles.
+// Ternary steps: both neighbours at 1, 3, 9, .. hops at once, so that a node's reach triples.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -12,8 +12,8 @@ namespace wormcube {
 int log3_ceiling(Rank n);
 
 /// A ring of any n: hops H_k = 3^k, the last ceil((n - 3^(L-1))/2), L = ceil(log3 n). A
-/// displacement that is a sum of signed hops leaves by the lowest of them, where that can be
-/// highest; of both signs by the one with fewer displacements so far, else '+'.
+/// displacement that is a sum of signed hops starts with the lowest of them, in the sum where that
+/// is highest; between both signs the one with fewer displacements so far is used, else '+'.
 /// \param one_port  '+' and '-' in a step each
 RingRule ternary_rule(Rank n, bool one_port = false);
 

@@ -1,4 +1,5 @@
-// Displacements to slots; and the load of slots on rings, where all lines of a dimension are alike.
+// Converts displacements to slots; computes slot loads on rings, where all lines of a dimension are
+// alike.
 // SPDX-License-Identifier: Apache-2.0
 #include "wormcube/collectives/kit/torus_handover.hpp"
 
@@ -13,7 +14,7 @@ namespace wormcube {
 
 namespace {
 
-/// A copy as its nodes look it up.
+/// A copy in the form in which its nodes look it up.
 class TorusTurns {
  public:
   TorusTurns(const Topology& topology, const TorusCopy& copy) : topology_(topology), copy_(copy) {
@@ -120,7 +121,7 @@ namespace {
 class RingLoad {
  public:
   explicit RingLoad(Rank n) : n_(n), up_(static_cast<std::size_t>(n)), down_(up_) {}
-  /// f(load) of each link that a message from c passes. Two nodes are one cable.
+  /// Calls f(load) for each link that a message from c passes. Two nodes are one cable.
   template <class F>
   void walk(Rank c, int hops, F f) {
     for (int i = 0; i < std::abs(hops); ++i) {
@@ -174,7 +175,7 @@ Prediction torus_handover_cost(const Topology& topology, std::span<const TorusCo
   for (const TorusCopy& copy : copies) {
     const TorusTurns turns(topology, copy);
     const double share = 1.0 / static_cast<double>(copies.size()) / copy.shares;
-    std::map<std::pair<int, int>, double> blocks;  // by slot and lane, of every node as of node 0
+    std::map<std::pair<int, int>, double> blocks;  // by slot and lane, for every node as for node 0
     for (Rank block = 1; block < topology.nodes(); ++block) {
       for (int i = 0; i < copy.shares; ++i) {
         const auto [slot, lane] = turns.turn(0, block, i);

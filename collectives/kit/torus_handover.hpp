@@ -1,4 +1,4 @@
-// Reduce-scatters on tori from one table for each dimension: what a displacement takes there.
+// Reduce-scatters on tori from one table for each dimension, indexed by displacement.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -17,15 +17,15 @@ struct RingRule {
     int step = 0, hops = 0;
   };
   int steps = 0;
-  std::vector<std::vector<Turn>> turns = {};  ///< by share and x; [..][0] is nobody's
-  /// Nodes at odd coordinates do the same with all signs changed: so partners exchange.
+  std::vector<std::vector<Turn>> turns = {};  ///< by share and x; [..][0] is unused
+  /// Nodes at odd coordinates do the same with all signs changed, so partners exchange.
   bool alternating = false;
 };
 
 /// One copy: a rule for each dimension, and the order of their steps.
 struct TorusCopy {
   struct Slot {
-    int dimension = -1;  ///< -1: nobody moves
+    int dimension = -1;  ///< -1: no node moves
     int step = 0;
   };
   std::vector<RingRule> rules = {};
@@ -33,7 +33,7 @@ struct TorusCopy {
   int shares = 1;
 };
 
-/// A block goes in the earliest slot among those of its displacements in all dimensions.
+/// A block leaves in the earliest slot among those of its displacements in all dimensions.
 Handovers torus_handovers(const Topology& topology, const TorusCopy& copy);
 /// One node's plans, one for each copy.
 std::vector<HandoverPlan> torus_plans(const Topology& topology, std::span<const TorusCopy> copies,
@@ -43,17 +43,17 @@ std::vector<HandoverPlan> torus_plans(const Topology& topology, std::span<const 
 struct TorusMessage {
   int dimension, hops;
   double blocks;
-  bool alternating = false;  ///< nodes at odd coordinates the other way
+  bool alternating = false;  ///< nodes at odd coordinates send in the other direction
 };
 /// Start-ups, transmission, the load of links, and what messages take with it, step by step.
 Prediction torus_cost(const Topology& topology, std::span<const std::vector<TorusMessage>> steps);
 
-/// What the copies take together, each of an equal part of all blocks: in start-ups, blocks and
+/// The cost of all copies together, each of an equal part of all blocks: in start-ups, blocks and
 /// links.
 Prediction torus_handover_cost(const Topology& topology, std::span<const TorusCopy> copies);
-/// The same of the all-gather: nothing is combined.
+/// The same for the all-gather: nothing is combined.
 Prediction allgather_cost(Prediction reduce_scatter);
-/// Of the all-reduce on p nodes, in vectors.
+/// For the all-reduce on p nodes, in vectors.
 Prediction allreduce_cost(Prediction reduce_scatter, Rank p);
 
 /// The dimensions of more than one node.

@@ -30,7 +30,7 @@ Children children_in_order(Rank p, Rank root) {
     std::vector<Interval> sides;
     if (first < top) sides.push_back({first, top, (first + top) / 2});
     if (top + 1 < end) sides.push_back({top + 1, end, (top + 1 + end) / 2});
-    // The larger side begins; of equals the left one.
+    // The larger side begins; of equal ones the left one.
     if (sides.size() == 2 && end - top - 1 > top - first) std::swap(sides[0], sides[1]);
     for (const Interval& side : sides) {
       children[static_cast<std::size_t>(top)].push_back(side.root);
@@ -91,9 +91,9 @@ Rank parent_in_b(Rank v, Rank n) {
   return up < n ? up : v ^ low;
 }
 
-/// Gives the edges of two trees colours so that of the two edges to a child one has each, and of
-/// two edges from a parent too; edges from a root begin. Parents and children are the two sides of
-/// a graph of degree 2: chains and even circles, along which the colours take turns.
+/// Colours the edges of two trees so that the two edges to a child have different colours, and the
+/// two edges from a parent too; edges from a root come first. Parents and children are the two
+/// sides of a graph of degree 2: chains and even circles, along which the colours alternate.
 class Colours {
  public:
   struct Edge {
@@ -108,7 +108,7 @@ class Colours {
       to_[static_cast<std::size_t>(edges_[e].child)].push_back(e);
     }
   }
-  /// \param first  edges that begin, in this order; then all others as they stand
+  /// \param first  edges that begin, in this order; then all others as given
   std::vector<Edge> paint(const std::vector<std::size_t>& first) {
     for (const std::size_t e : first) begin(e);
     for (std::size_t e = 0; e < edges_.size(); ++e) begin(e);
@@ -328,7 +328,7 @@ Prediction trees_cost(const Topology& topology, const TreeSchedule& trees, const
   const double steps = trees.steps(segments);
   const double each = 1.0 / (static_cast<double>(segments) * trees.trees);
   Prediction prediction{steps, steps * each, 0};
-  // Between the first and the last segments the same messages come again, period by period.
+  // Between the first and the last segments the same messages repeat, period by period.
   PatternSteps beginning(topology), period(topology), end(topology);
   const Rank all = trees.steps(segments), steady_end = (segments - 1) * trees.period + 1;
   const Rank steady = std::min(trees.last + 1, steady_end);  // from here on every edge has begun

@@ -33,29 +33,29 @@ struct TreeSchedule {
   Rank last = -1;                        ///< the latest first step; -1: no edge
   std::vector<std::vector<Edge>> edges;  ///< of each position
 
-  /// Steps of a message in so many segments a tree.
+  /// The steps of a message in this many segments per tree.
   Rank steps(Rank segments) const { return last < 0 ? 0 : last + 1 + (segments - 1) * period; }
 };
 
-/// One tree whose root is position 0; of in_order, any. In each step a node sends to one child and
+/// One tree whose root is position 0; for in_order, any. In each step a node sends to one child and
 /// receives from its parent: child number i gets its first segment i + 1 steps after its parent.
-/// Made once for all nodes of a process that ask for the same.
+/// Computed once for all nodes of a process that ask for the same.
 std::shared_ptr<const TreeSchedule> tree_schedule(TreeShape shape, Rank radix, Rank p, Rank root);
 
 /// Two trees, each of which carries one half of the message: no node has children in both, so both
 /// ports are busy. The edges have two colours, for even and odd steps.
-/// \param roots_differ  the roots are two nodes, as an all-reduce has them: positions 0 and p - 1
+/// \param roots_differ  the roots are two nodes, as in an all-reduce: positions 0 and p - 1
 ///                      (p even) or 1; else position 0 is the root of both
 ///
 /// Source  P. Sanders, J. Speck, J. L. Traeff, Two-Tree Algorithms for Full Bandwidth Broadcast,
 ///         Reduction and Scan, Parallel Computing 35(12), 2009; NCCL, src/graph/trees.cc.
 std::shared_ptr<const TreeSchedule> double_tree_schedule(Rank p, bool roots_differ);
 
-/// Which node stands at which position: the root, then the nodes behind it, round the end, in the
+/// Which node is at which position: the root, then the nodes behind it, wrapping around, in the
 /// order of ranks or in the network's ring order.
 class TreePlaces {
  public:
-  /// \param by_ring  ring_order(), found once for all nodes
+  /// \param by_ring  ring_order(), computed once for all nodes
   TreePlaces(const Topology& topology, bool by_ring, Rank root);
   Rank node(Rank position) const;
   Rank position(Rank node) const;
@@ -68,13 +68,13 @@ class TreePlaces {
 /// Broadcast of `data` away from the root; its segments are cut between elements.
 void broadcast_on_trees(Node& node, const TreeSchedule& trees, const TreePlaces& places,
                         Rank segments, Bytes element_bytes, Span data);
-/// Reduction to the root, the broadcast backwards. What a child at a lower position brings comes
+/// Reduction to the root, the broadcast in reverse. Data from a child at a lower position comes
 /// first, so that trees whose subtrees are intervals of positions keep that order.
-/// \param sum  room for the partial result, and at last for the result
+/// \param sum  memory for the partial result, and at the end for the result
 void reduce_on_trees(Node& node, const TreeSchedule& trees, const TreePlaces& places, Rank segments,
                      const Reduction& reduction, ConstSpan mine, Span sum);
 
-/// Of a broadcast, or backwards of a reduction: start-ups, transmission, loads.
+/// For a broadcast, or in reverse for a reduction: start-ups, transmission, loads.
 Prediction trees_cost(const Topology& topology, const TreeSchedule& trees, const TreePlaces& places,
                       Rank segments, bool backwards);
 /// The cost of one after the other.

@@ -39,7 +39,7 @@ int count(Bytes items) {
   return static_cast<int>(items);
 }
 
-/// The input, or MPI's word for one that lies in the output.
+/// The input, or MPI_IN_PLACE for one that lies in the output.
 const void* input_of(const Call& call) {
   const ConstSpan input = call.input.all();
   const Span output = call.output.all();
@@ -48,7 +48,7 @@ const void* input_of(const Call& call) {
   return is_inside ? MPI_IN_PLACE : static_cast<const void*>(input.data());
 }
 
-/// What MPI wants to know of uneven blocks.
+/// MPI's counts and displacements of uneven blocks.
 struct Extents {
   explicit Extents(ConstBlocks blocks) {
     for (Rank b = 0; b < blocks.count(); ++b) {
@@ -61,8 +61,8 @@ struct Extents {
 
 /// The call's own operator and its elements, in MPI's terms.
 ///
-/// MPI gives an operator no argument of its own, so the one of the call stands in a variable: a
-/// process has one node, and its call is one at a time.
+/// MPI gives an operator no argument of its own, so the call's operator is in a variable: a process
+/// has one node, which makes one call at a time.
 class Operator {
  public:
   explicit Operator(const Reduction& reduction) : before_(current) {
@@ -148,7 +148,7 @@ void scan(Node& node, const Call& call) {
   });
 }
 
-// What MPI_Exscan leaves in node 0's output is undefined; ours stays as it was.
+// What MPI_Exscan leaves in node 0's output is undefined; ours is unchanged.
 void exscan(Node& node, const Call& call) {
   const Span output = call.output.all();
   const int items = elements(output.size(), call);

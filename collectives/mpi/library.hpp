@@ -9,9 +9,9 @@
 namespace wormcube {
 
 /// One algorithm per operation, named "mpi", for nodes of an MpiMachine with one node in each
-/// process, and its whole network, no view. The library's own call is work of the node: no step of
-/// ours is seen in a trace, and a dry run skips it. Once a node is inside it nobody diagnoses a
-/// deadlock: when another node fails meanwhile, the job is aborted.
+/// process, and its whole network, no view. The library's own call is local work of the node: a
+/// trace shows no step of it, and a dry run skips it. A deadlock inside it is not diagnosed: if
+/// another node fails meanwhile, the job is aborted.
 std::span<const Algorithm> mpi_library_algorithms();
 
 }  // namespace wormcube

@@ -10,8 +10,8 @@ namespace {
 
 /// Permutation: node r's block ends at the node that the permutation names.
 ///
-/// Network  any, of as many nodes as the permutation takes; one-port.
-/// Cost     1 step of 1 block, none if every block stays: ts + tw m where links are not shared.
+/// Network  any, with as many nodes as the permutation requires; one-port.
+/// Cost     1 step of 1 block, none if every block stays: ts + tw m if links are not shared.
 /// Links    on a hypercube, by e-cube routing: complement is free of contention; bit reversal and
 ///          transpose of p = 2^d nodes, d even, load a link with sqrt(p) / 2 messages.
 void permute_direct(Node& node, const Call& call) {

@@ -16,7 +16,7 @@ namespace {
 /// Network  ring or torus of sides 2^L; one-port. The operator must commute.
 /// Cost     (ts + tw m + tc m) log2 p.
 /// Links    each link carries one message in a step.
-/// Source   D. De Sensi et al., Bine Trees, SC 2025, arXiv 2508.17311; the ways after the authors'
+/// Source   D. De Sensi et al., Bine Trees, SC 2025, arXiv 2508.17311; the paths after the authors'
 ///          program, far nodes first on tori.
 void reduce_bine(Node& node, const Call& call) {
   const Reduction& reduction = call.arguments.reduction;

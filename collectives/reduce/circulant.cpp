@@ -18,7 +18,8 @@ namespace {
 /// Links    one message on complete networks; elsewhere every round is a circular shift.
 /// Source   J. L. Traeff, Optimal Broadcast Schedules in Logarithmic Time with Applications to
 ///          Broadcast, All-Broadcast, Reduction and All-Reduction, arXiv 2312.11236 (ACM TOPC, doi
-///          10.1145/3735139); arXiv 2205.10072; the tables as in MPICH's broadcast of that name.
+///          10.1145/3735139); arXiv 2205.10072; the tables as in MPICH's broadcast of the same
+///          name.
 void reduce_circulant(Node& node, const Call& call) {
   const Reduction& reduction = call.arguments.reduction;
   const ConstSpan mine = call.input.all();
@@ -37,7 +38,7 @@ void reduce_circulant(Node& node, const Call& call) {
   node.local([&] { copy(mine, partial); });
   const Circulant circulant(p);
   std::vector<Op> ops;
-  // What a broadcast receives a node gives away, after all that it sends has come.
+  // A node sends what it would receive in a broadcast, after all that it would send has arrived.
   const auto rounds = circulant.rounds(mod(r - root, p), n);
   for (auto round = rounds.rbegin(); round != rounds.rend(); ++round) {
     const auto& [k, sent, received] = *round;

@@ -40,8 +40,8 @@ void reduce_direct(Node& node, const Call& call) {
 WORMCUBE_ALGORITHM(reduce_direct){
     .operation = operations::reduce,
     .name = "direct",
-    .summary = "one message after the other to the root; every network, a baseline",
-    .source = "Grama, Gupta, Karypis, Kumar, sec. 4.1.1 (the dual of the naive way)",
+    .summary = "one message after another to the root; every network, a baseline",
+    .source = "Grama, Gupta, Karypis, Kumar, sec. 4.1.1 (the dual of the naive algorithm)",
     .contention_free = true,
     .exactly_once = true,
     .predict =

@@ -32,7 +32,8 @@ void reduce_halving(Node& node, const Call& call, Rank root) {
   const Memory incoming = node.memory(combines ? call.input.all().size() : 0);
   const Memory own = node.memory(combines && r != root ? call.input.all().size() : 0);
   Partial partial(node, reduction, call.input.all(), r == root ? call.output.all() : own.span());
-  // Invariant: the holder of each interval done has what the interval's nodes gave, in their order.
+  // Invariant: the holder of each interval done has the combination of the interval's nodes, in
+  // their order.
   for (auto at = levels.rbegin(); at != levels.rend(); ++at) {
     const Halving& level = *at;
     if (level.alone() || (r != level.holder && r != level.heir)) {

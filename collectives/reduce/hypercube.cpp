@@ -25,10 +25,10 @@ void require_partners(Rank p, Rank root) {
 /// All nodes' blocks combined in the order of ranks, at the root: in the step of bit b, lowest
 /// first, nodes that differ from the root there send what they have to the partner across.
 ///
-/// The textbook relabels by XOR with the root and combines by the new labels, which turns the order
-/// round at all roots but one; here the node with the lower rank of the two is on the left.
+/// The textbook relabels by XOR with the root and combines by the new labels, which reverses the
+/// order at all roots but one; here the node with the lower rank of the two is on the left.
 ///
-/// Network  any; any p with root 0 (partners beyond p are left out), p = 2^d with any root;
+/// Network  any; any p with root 0 (partners beyond p are skipped), p = 2^d with any root;
 ///          one-port.
 /// Cost     c = ceil(log2 p) steps of one block, one combination each: (ts + tw m + tc m) c.
 /// Links    free of contention on hypercubes, whatever the root; on a line 2^i messages share one
@@ -43,7 +43,7 @@ void reduce_hypercube(Node& node, const Call& call) {
   const Memory own = node.memory(combines && r != root ? call.input.all().size() : 0);
   Partial partial(node, reduction, call.input.all(), r == root ? call.output.all() : own.span());
   // Invariant: before the step of `bit`, of each `bit` nodes whose labels differ below it one has
-  // what they all gave, in the order of labels: the one that agrees with the root there.
+  // their combination, in the order of labels: the one that agrees with the root there.
   for (Rank bit = 1; bit < p; bit *= 2) {
     const Rank partner = r ^ bit, differs = r ^ root;
     if (differs % bit != 0 || partner >= p) {
@@ -66,7 +66,7 @@ WORMCUBE_ALGORITHM(reduce_hypercube){
     .summary = "bit by bit of the labels, lowest first; every network, any root if p = 2^d",
     .source = "Grama, Gupta, Karypis, Kumar, sec. 4.1.3 and 4.1.5, Algorithm 4.3",
     .exactly_once = true,
-    .remark = "free of contention on hypercubes; the root by XOR, the order of ranks kept",
+    .remark = "free of contention on hypercubes; root by XOR, keeps the order of ranks",
     .require = [](const Setting& on) { require_partners(on.topology.nodes(), on.arguments.root); },
     .predict = [](const Setting& setting) -> Prediction {
       const Rank p = setting.topology.nodes(), root = setting.arguments.root;

@@ -17,13 +17,13 @@ namespace {
 ///
 /// Network  any product of lines, rings, trees, complete graphs; any sides, any root; one-port.
 /// Cost     sum of ceil(log2 side) steps of one block, one combination each.
-/// Links    free of contention: each line works by itself.
+/// Links    free of contention: each line works separately.
 void reduce_mesh(Node& node, const Call& call) {
   const Reduction& reduction = call.arguments.reduction;
   ConstSpan mine = call.input.all();
   const Rank root = call.arguments.root;
   const Topology& topology = node.topology();
-  // Who takes part in more than the last dimension keeps what that gives.
+  // A node that takes part in more than the last dimension keeps the result of that one.
   const int last = topology.dimensions() - 1;
   const bool keeps = last >= 0 && node.rank() != root &&
                      topology.coordinate(node.rank(), last) == topology.coordinate(root, last);

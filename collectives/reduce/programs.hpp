@@ -1,4 +1,4 @@
-// Reductions that other algorithms are made of.
+// Reductions that other algorithms use.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 

@@ -1,4 +1,4 @@
-// Reduction of long vectors to one node both ways round all rings.
+// Reduction of long vectors to one node in both directions of all rings.
 // SPDX-License-Identifier: Apache-2.0
 #include "wormcube/collectives/kit/ring_all_port.hpp"
 
@@ -12,13 +12,13 @@ namespace wormcube {
 namespace {
 
 /// All nodes' vectors combined, at the root: each node combines one of p parts, the root gathers
-/// them, both by the ring-all-port algorithms of these.
+/// them, both by the ring-all-port algorithms of these operations.
 ///
 /// Network  ring or torus of any sides; all-port. The operator must commute.
 /// Cost     sides n: 2 D floor(n/2) steps; (p - 1)/(p D) vectors if n is odd or half=split.
 /// Links    each link carries one message in a step.
 /// Source   N. Jain, Y. Sabharwal, Optimal bucket algorithms for large MPI collectives on torus
-///          interconnects, ICS 2010 (abstract); the text is ours after it.
+///          interconnects, ICS 2010 (abstract); the algorithm here is ours after it.
 void reduce_ring_all_port(Node& node, const Call& call) {
   const Reduction& reduction = call.arguments.reduction;
   const Rank root = call.arguments.root;
@@ -39,8 +39,8 @@ WORMCUBE_ALGORITHM(reduce_ring_all_port){
     .operation = operations::reduce,
     .name = "ring-all-port",
     .summary =
-        "reduce-scatter and gather both ways round every ring, on all links: for long vectors; "
-        "tori",
+        "reduce-scatter and gather in both directions of every ring, on all links: for long "
+        "vectors; tori",
     .source = "Jain, Sabharwal, ICS 2010 (abstract); the text ours",
     .ports = Ports::all,
     .contention_free = true,

@@ -11,8 +11,8 @@ namespace wormcube {
 
 namespace {
 
-/// Whether what node r has for node r - j before the step of `bit`, `bit` ranks from r on but not
-/// beyond r - j, is in two parts: of r .. p-1 and of 0 on.
+/// Whether the partial result of node r for node r - j before the step of `bit`, over `bit` ranks
+/// from r on but not beyond r - j, is in two parts: of r .. p-1 and from 0 on.
 bool in_two(Rank p, Rank r, Rank j, Rank bit, bool commutative) {
   return !commutative && r + std::min(bit, p - j) > p;
 }
@@ -21,12 +21,12 @@ bool in_two(Rank p, Rank r, Rank j, Rank bit, bool commutative) {
 
 /// All nodes' blocks q combined in the order of ranks, at node q: the dual of Bruck's all-gather.
 ///
-/// What node r = q + j has for node q goes to node r - D in the step of the lowest bit D of j. So
-/// before that step it is combined over D neighbours from r on, round the ring of ranks: two
-/// partial results where they pass p - 1, unless the operator commutes.
+/// The partial result of node r = q + j for node q goes to node r - D in the step of the lowest bit
+/// D of j. So before that step it is combined over D neighbours from r on, round the ring of ranks:
+/// two partial results if they pass p - 1, unless the operator commutes.
 ///
 /// Network  any, of any p; one-port.
-/// Cost     c = ceil(log2 p) steps. Of a commutative operator ts c + (tw + tc) m (p - 1); else
+/// Cost     c = ceil(log2 p) steps. For a commutative operator ts c + (tw + tc) m (p - 1); else
 ///          transmission grows by floor((p - 2) / 2) blocks and combining by one, for p > 2.
 /// Links    shift_link_load(2^i) messages share a link in step i: one on hypercubes and complete
 ///          networks.
@@ -43,7 +43,7 @@ void reduce_scatter_bruck(Node& node, const Call& call) {
   }
 
   // Block j is for node r - j. Those with even j are received here: each has a place in four
-  // memories, for two parts of what is combined and of what comes.
+  // memories, for two parts of the combination and of the arrival.
   const auto block = [&](Rank j) { return call.input[mod(r - j, p)]; };
   std::vector<Bytes> place(static_cast<std::size_t>(p));
   Bytes total = 0;
@@ -60,7 +60,7 @@ void reduce_scatter_bruck(Node& node, const Call& call) {
   std::vector<Span> going, coming;
   for (Rank bit = 1; bit < p; bit *= 2) {
     const Rank from = mod(r + bit, p);
-    const bool passes_end = r + bit >= p && !commutative;  // what comes is of ranks from 0 on
+    const bool passes_end = r + bit >= p && !commutative;  // the arrival covers ranks from 0 on
     const auto held = [&](Rank j) { return bit == 1 ? block(j) : ConstSpan(at(upper, j)); };
     going.clear(), coming.clear();
     for (Rank j = bit; j < p; j += 2 * bit) {
@@ -73,7 +73,7 @@ void reduce_scatter_bruck(Node& node, const Call& call) {
     }
     node.step({send_pieces(mod(r - bit, p), going), receive_pieces(from, coming)});
     for (Rank j = 0; j < p; j += 2 * bit) {
-      if (j + bit >= p) {  // nothing came: it stays as it is
+      if (j + bit >= p) {  // nothing arrived: it stays as it is
         if (bit == 1) node.local([&] { copy(block(j), at(upper, j)); });
       } else if (!passes_end) {
         combine(node, reduction, held(j), at(upper_in, j), at(upper, j));
@@ -94,7 +94,7 @@ std::vector<Messages> reduce_scatter_bruck_messages(Rank p, bool commutative, do
   std::vector<Messages> steps;
   for (Rank bit = 1; bit < p; bit *= 2) {
     Messages& step = steps.emplace_back();
-    // All j = bit, 3 bit, .. are alike for a node, but for one less than bit below p.
+    // All j = bit, 3 bit, .. are alike for a node, except for one less than bit below p.
     const Rank alike = p / (2 * bit), other = (2 * alike + 1) * bit;
     for (Rank r = 0; r < p; ++r) {
       const auto parts = [&](Rank j) { return in_two(p, r, j, bit, commutative) ? 2.0 : 1.0; };

@@ -17,7 +17,8 @@ namespace {
 /// Links    one message on complete networks; elsewhere every round is a circular shift.
 /// Source   J. L. Traeff, Optimal Broadcast Schedules in Logarithmic Time with Applications to
 ///          Broadcast, All-Broadcast, Reduction and All-Reduction, arXiv 2312.11236 (ACM TOPC, doi
-///          10.1145/3735139); arXiv 2205.10072; the tables as in MPICH's broadcast of that name.
+///          10.1145/3735139); arXiv 2205.10072; the tables as in MPICH's broadcast of the same
+///          name.
 void reduce_scatter_circulant(Node& node, const Call& call) {
   const Reduction& reduction = call.arguments.reduction;
   const Rank packets = circulant_packets(call.options);

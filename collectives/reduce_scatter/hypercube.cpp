@@ -12,7 +12,7 @@ namespace wormcube {
 /// All nodes' blocks q combined in the order of ranks, at node q: in the step of bit i, lowest
 /// first, partners that differ there swap what they have for all nodes on the other's side. Before
 /// it a node holds the blocks for the nodes that agree with it below bit i, each combined over the
-/// 2^i nodes that agree with it from bit i on: neighbours.
+/// 2^i nodes that agree with it from bit i on, which are neighbours.
 ///
 /// Network  any of p = 2^d nodes; one-port.
 /// Cost     d steps of p/2, p/4, .., 1 blocks: ts log p + (tw + tc) m (p - 1).
@@ -84,7 +84,7 @@ WORMCUBE_ALGORITHMS(reduce_scatter_hypercube) = with_variant(
         .summary = "strided halves swapped bit by bit, lowest first; every network of 2^d nodes",
         .source = "Grama, Gupta, Karypis, Kumar, sec. 4.2.3, Algorithm 4.8, problem 4.8",
         .exactly_once = true,
-        .remark = "free of contention on hypercubes; the order of ranks kept",
+        .remark = "free of contention on hypercubes; keeps the order of ranks",
         .needs = {needs::nodes_power_of_two()},
         .instead = {"bruck", "pairwise", "ring"},
         .predict = predict_reduce_scatter_hypercube,

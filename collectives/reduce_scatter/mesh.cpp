@@ -32,11 +32,12 @@ std::vector<Rank> last_dimension_first(const Topology& topology) {
 
 /// All nodes' blocks q combined in the order of ranks, at node q: the ring algorithm dimension by
 /// dimension. In the lines of the last dimension first, with a bundle for each coordinate there;
-/// what remains at a node are the blocks for its coordinate, of its line, which are neighbours.
+/// the blocks that remain at a node are those for its coordinate, over its line, which are
+/// neighbours.
 ///
 /// Network  meshes and tori of any sides and dimensions; one-port.
 /// Cost     sum of (side - 1) steps; transmission as reduce_scatter_ring on bundles of all blocks
-///          for a coordinate: of commutative operators tw m (p - 1) in all.
+///          for a coordinate: for commutative operators tw m (p - 1) in total.
 /// Links    each carries one message in a step.
 /// Source   Grama, Gupta, Karypis, Kumar, sec. 4.2.2 (the reverse of Algorithm 4.6) and problem
 ///          4.4: columns first there, which breaks the order.
@@ -46,7 +47,7 @@ void reduce_scatter_mesh(Node& node, const Call& call) {
   const bool bundles = long_dimensions(topology) > 1;
 
   // held: the blocks for nodes with this one's coordinates in the dimensions done, in the order of
-  // last_dimension_first, so that those for one coordinate of the next dimension stand together.
+  // last_dimension_first, so that those for one coordinate of the next dimension are together.
   const std::vector<Rank> order = last_dimension_first(topology);
   std::vector<Bytes> offsets{0};
   for (const Rank q : order) offsets.push_back(offsets.back() + in[q].size());

@@ -13,7 +13,7 @@ namespace wormcube {
 namespace {
 
 /// All nodes' blocks q combined in the order of ranks, at node q: in step t node r sends its block
-/// for node r - t. What comes from the nodes above and from those below makes two partial results.
+/// for node r - t. Blocks from the nodes above and from those below make two partial results.
 ///
 /// Network  any, of any p; one-port.
 /// Cost     p - 1 steps of one block: (ts + tw m)(p - 1) + tc m p, for p > 2.

@@ -1,4 +1,4 @@
-// Reduce-scatters that other algorithms are made of.
+// Reduce-scatters that other algorithms use.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -12,19 +12,19 @@ namespace wormcube {
 
 /// The dual of Bruck's all-gather; any number of nodes.
 void reduce_scatter_bruck(Node& node, const Call& call);
-/// Its messages, step by step, of blocks so large.
+/// Its messages, step by step, for this block size.
 std::vector<Messages> reduce_scatter_bruck_messages(Rank p, bool commutative, double blocks = 1);
 /// Without contention.
 Prediction reduce_scatter_bruck_cost(Rank p, bool commutative);
 
 /// Strided halves swapped bit by bit; 2^d nodes.
 void reduce_scatter_hypercube(Node& node, const Call& call);
-/// Its messages on p nodes, step by step, of blocks so large.
+/// Its messages on p nodes, step by step, for this block size.
 std::vector<Messages> reduce_scatter_hypercube_messages(Rank p, double blocks = 1);
 
 /// On a ring or a line each result travels once round.
 void reduce_scatter_ring(Node& node, const Call& call);
-/// What it costs on n nodes.
+/// Its cost on n nodes.
 Prediction reduce_scatter_ring_cost(Rank n, bool commutative);
 
 /// The largest block's size.

@@ -11,13 +11,13 @@ namespace wormcube {
 
 /// All nodes' blocks q combined in the order of ranks, at node q.
 ///
-/// What is for node q starts at node q + 1 and goes once round, each node adding its own. On the
-/// way from p - 1 to 0 the order of ranks breaks off: from there on two partial results travel
-/// together, of the ranks above q and of those below it, unless the operator commutes.
+/// The result for node q starts at node q + 1 and travels once round, each node adding its own
+/// block. Between p - 1 and 0 the order of ranks breaks off: from there on two partial results
+/// travel together, over the ranks above q and over those below it, unless the operator commutes.
 ///
 /// Network  one ring or line of any p; one-port. On a line the messages from the last node to the
-///          first run back over the reverse links, which are idle otherwise.
-/// Cost     p - 1 steps. Of a commutative operator one block in each: (ts + tw m + tc m)(p - 1).
+///          first return over the reverse links, which are idle otherwise.
+/// Cost     p - 1 steps. For a commutative operator one block in each: (ts + tw m + tc m)(p - 1).
 ///          Else two from the second on: ts (p - 1) + tw m (2p - 3) + tc m p, for p > 2.
 /// Links    each carries one message in a step.
 /// Source   Grama, Gupta, Karypis, Kumar, sec. 4.2.1, Algorithm 4.5, Eq. 4.2. That adds in a
@@ -31,7 +31,7 @@ void reduce_scatter_ring(Node& node, const Call& call) {
     return;
   }
 
-  // What is for node q, between nodes: the ranks above q, then those below; one may have no ranks.
+  // The data for node q, between nodes: the ranks above q, then those below; one may have no ranks.
   const Bytes slot = largest(in);
   const Memory first = node.memory(2 * slot), second = node.memory(2 * slot);
   Span going = first, coming = second;

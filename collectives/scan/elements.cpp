@@ -1,4 +1,4 @@
-// Prefix reduction over the elements of a spread array.
+// Prefix reduction over the elements of a distributed array.
 // SPDX-License-Identifier: Apache-2.0
 #include "wormcube/collectives/scan/elements.hpp"
 

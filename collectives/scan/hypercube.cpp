@@ -9,14 +9,14 @@
 namespace wormcube {
 
 /// The blocks of the lower ranks combined in their order, at each node: partners across one bit,
-/// lowest first, swap what all nodes that agree with them above it have given; the upper one of the
-/// two puts it before its result.
+/// lowest first, swap the combinations of all nodes that agree with them above it; the upper one of
+/// the two combines it in front of its result.
 ///
-/// Network  any, of any p (partners beyond p are left out); one-port.
-/// Cost     c = ceil(log2 p) steps of one block: (ts + tw m) c. In a step a node combines two
-///          blocks at most: 2^d nodes tc m (2 log p - 1), exclusive tc m 2 (log p - 1).
+/// Network  any, of any p (partners beyond p are skipped); one-port.
+/// Cost     c = ceil(log2 p) steps of one block: (ts + tw m) c. In a step a node combines at most
+///          two blocks: 2^d nodes tc m (2 log p - 1), exclusive tc m 2 (log p - 1).
 /// Links    free of contention on hypercubes and complete networks; on a line 2^i messages share a
-///          link in step i, tw m (p - 1) in all.
+///          link in step i, tw m (p - 1) in total.
 /// Source   Grama, Gupta, Karypis, Kumar, sec. 4.3, Algorithm 4.9, Fig. 4.13. That appends on the
 ///          right; the order of ranks is ours.
 void scan_across_bits(Node& node, const Reduction& reduction, ConstSpan mine, Span result,
@@ -39,7 +39,7 @@ void scan_across_bits(Node& node, const Reduction& reduction, ConstSpan mine, Sp
       continue;
     }
     const bool upper = partner < r;
-    // The first that an exclusive result consists of comes to its place.
+    // The first part of an exclusive result goes to its place.
     const Span coming = upper && !has_lower ? result : incoming.span();
     node.step(exchange(partner, all.value(), coming));
     if (is_sent_later(bit)) all.join(coming, upper);

@@ -30,7 +30,7 @@ void scan_ring(Node& node, const Call& call) {
   const std::vector<Bytes> offsets =
       part_offsets(call.input.all().size(), reduction.element_bytes, segments);
   const ConstBlocks own(call.input.all(), offsets);
-  // An inclusive result is what is sent on; an exclusive one is what comes.
+  // An inclusive result is what is sent; an exclusive one is what arrives.
   const Memory memory = node.memory(call.input.all().size());
   const Blocks coming(inclusive ? memory.span() : call.output.all(), offsets);
   const Blocks sums(inclusive ? call.output.all() : memory.span(), offsets);
@@ -77,7 +77,7 @@ WORMCUBE_ALGORITHMS(scan_ring) = with_variant(
                      .preset = 1,
                      .least = 1,
                      .most = 4096,
-                     .help = "parts of a block that follow each other"}},
+                     .help = "number of parts of a block that follow each other"}},
         .needs = {needs::line_or_ring()},
         .instead = {"hypercube"},
         .predict = predict_scan_ring<Prefix::inclusive>,

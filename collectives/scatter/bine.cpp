@@ -8,13 +8,13 @@ namespace wormcube {
 
 namespace {
 
-/// The root's block q to node q: broadcast_bine with, in each message, the blocks of all nodes
-/// that it is on the way to.
+/// The root's block q to node q: broadcast_bine with, in each message, the blocks of all nodes that
+/// it leads to.
 ///
 /// Network  ring or torus of sides 2^L; one-port.
 /// Cost     ts log2 p + tw m (p - 1).
 /// Links    each link carries one message in a step.
-/// Source   D. De Sensi et al., Bine Trees, SC 2025, arXiv 2508.17311; the ways after the authors'
+/// Source   D. De Sensi et al., Bine Trees, SC 2025, arXiv 2508.17311; the paths after the authors'
 ///          program, far nodes first on tori.
 void scatter_bine(Node& node, const Call& call) {
   const Rank root = call.arguments.root;

@@ -31,7 +31,7 @@ void halve(Rank n, Rank me, Rank root, bool to_image, std::vector<Handover>& ste
   }
 }
 
-/// The same along one dimension, where a place stands for all nodes with its coordinate that agree
+/// The same along one dimension, where a place represents all nodes with its coordinate that agree
 /// with this one in the dimensions before.
 void halve_along(const Topology& topology, int d, Rank rank, Rank root,
                  std::vector<Handover>& steps) {
@@ -72,7 +72,7 @@ std::vector<Handover> handovers(HalvingTree tree, const Topology& topology, Rank
 Prediction predict_halving(HalvingTree tree, const Topology& topology) {
   const Rank p = topology.nodes();
   const bool by_dimension = tree == HalvingTree::dimensions;
-  // The first handover is the largest; a single block goes where it belongs.
+  // The first transfer is the largest; a single block goes to its final place.
   Rank most = p / 2;
   for (int d = 0; by_dimension && d < topology.dimensions(); ++d) {
     if (topology.size(d) == 1) continue;
@@ -98,8 +98,7 @@ Algorithm halving_algorithm(HalvingTree tree, Operation operation) {
       algorithm.name = "halving";
       algorithm.summary = "by interval halving, any number of nodes; every network";
       algorithm.source = "Grama, Gupta, Karypis, Kumar, sec. 4.4, problem 4.1";
-      algorithm.remark =
-          "free of contention in one dimension, and where all sizes are powers of two";
+      algorithm.remark = "free of contention in one dimension, and if all sizes are powers of two";
       break;
     case HalvingTree::image:
       algorithm.name = "hypercube";
@@ -109,7 +108,7 @@ Algorithm halving_algorithm(HalvingTree tree, Operation operation) {
               : "along the hypercube's tree, highest bit first; 2^d nodes of every network";
       algorithm.source =
           "Grama, Gupta, Karypis, Kumar, sec. 4.4, Fig. 4.15, Eq. 4.6, problems 4.7, 4.24, 4.26";
-      algorithm.remark = "free of contention but on arbitrary graphs";
+      algorithm.remark = "free of contention except on arbitrary graphs";
       algorithm.needs = {needs::nodes_power_of_two()};
       algorithm.instead = {"halving"};
       break;
@@ -117,7 +116,8 @@ Algorithm halving_algorithm(HalvingTree tree, Operation operation) {
       algorithm.name = "mesh";
       algorithm.summary = "by halving, dimension by dimension; every network";
       algorithm.source = "Grama, Gupta, Karypis, Kumar, sec. 4.4, problem 4.7";
-      algorithm.remark = "free of contention but on arbitrary graphs, and trees without 2^d leaves";
+      algorithm.remark =
+          "free of contention except on arbitrary graphs, and trees without 2^d leaves";
   }
   return algorithm;
 }

@@ -25,8 +25,8 @@ void scatter_part(Node& node, int j, ConstBlocks out, Span own, Rank root) {
 
 /// Scatter: block q of the root's input ends as node q's own.
 ///
-/// Of every block, part j of d goes along a copy j of the hypercube's tree that is rotated: it
-/// crosses the dimensions j, j+1, .., j-1 (mod d).
+/// Part j of d of every block goes along rotated copy j of the hypercube's tree, which crosses the
+/// dimensions j, j+1, .., j-1 (mod d).
 ///
 /// Network  hypercube of dimension d; all-port.
 /// Cost     d steps, (p - 1) / d blocks: ts d + tw m (p - 1) / d. No rearrangement: the root sends

@@ -12,8 +12,8 @@ namespace wormcube {
 
 namespace {
 
-/// One line of the scatter, seen from one of its nodes. In step s = 1 .. n-1 the line's root sends
-/// bundle s, which is k hops away in step s + k - 1.
+/// One line of the scatter, relative to one of its nodes. In step s = 1 .. n-1 the line's root
+/// sends bundle s, which is k hops away in step s + k - 1.
 class Pipeline {
  public:
   Pipeline(const Topology& topology, int d, Rank rank, Rank root)
@@ -38,7 +38,7 @@ class Pipeline {
   bool at_root() const { return here_ == 0; }
   bool is_mine(const Bundle& bundle) const { return bundle.hops == here_; }
 
-  /// The bundle that comes from the root's side, or leaves the other way, in step s; its number s.
+  /// The bundle that comes from the root's side, or leaves on the other, in step s; its number s.
   struct Passing {
     Rank number;
     Bundle bundle;
@@ -57,7 +57,7 @@ class Pipeline {
   Rank stride() const { return topology_.stride(dimension_); }
 
  private:
-  /// Bundle `number` if it goes at least so far on this node's side.
+  /// Bundle `number` if it goes at least this far on this node's side.
   std::optional<Passing> passing(Rank number, int at_least, int sign) const {
     if (number < 1 || number > steps()) return std::nullopt;
     const Bundle bundle = order_[number - 1];
@@ -138,7 +138,7 @@ Prediction predict_pipeline(const Setting& setting) {
   const Rank p = topology.nodes();
   double steps = 0;
   for (const Rank size : topology.sizes()) steps += size - 1;
-  // A bundle of the first dimension is the largest; a single block goes where it belongs.
+  // A bundle of the first dimension is the largest; a single block goes to its final place.
   Rank most = 1;
   for (int d = topology.dimensions(); d-- > 0;) {
     if (topology.size(d) > 1) most = topology.stride(d);

@@ -1,5 +1,5 @@
-// Store and forward along lines, dimension by dimension: what the ring algorithms of scatter and
-// gather share.
+// Store and forward along lines, dimension by dimension: shared by the ring algorithms of scatter
+// and gather.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 

@@ -9,7 +9,7 @@ namespace {
 /// Scatter by nearest neighbours: block q of the root's input ends as node q's own.
 ///
 /// Dimension by dimension the root of a line sends a bundle for each other coordinate, the farthest
-/// first, the shorter way; each is passed on hop by hop, one step behind another.
+/// first, in the shorter direction; each is passed on hop by hop, one step behind another.
 ///
 /// Network  lines, rings, meshes and tori of any sizes; one-port.
 /// Cost     sum of (n_d - 1) steps, p - 1 blocks: on one ring (ts + tw m) (p - 1). At most n - s

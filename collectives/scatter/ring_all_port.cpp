@@ -1,4 +1,4 @@
-// Scatter both ways round all rings.
+// Scatter in both directions of all rings.
 // SPDX-License-Identifier: Apache-2.0
 #include "wormcube/collectives/kit/ring_all_port.hpp"
 
@@ -10,9 +10,9 @@ namespace wormcube {
 
 namespace {
 
-/// The root's block q to node q, both ways round every ring at once, to neighbours, the bundle for
-/// the farthest nodes first; one dimension after the other. D rotated copies of a D-th part of
-/// each block; `split` halves what is for half way round.
+/// The root's block q to node q, in both directions of every ring at once, to neighbours, the
+/// bundle for the farthest nodes first; one dimension after another. D rotated copies of a D-th
+/// part of each block; `split` halves the blocks for half way round.
 ///
 /// Network  ring or torus of any sides; all-port.
 /// Cost     sides n: D floor(n/2) steps; (p - 1)/(2 D) blocks if n is odd or half=split, which is
@@ -20,7 +20,7 @@ namespace {
 ///          its largest.
 /// Links    each link carries one message in a step.
 /// Source   N. Jain, Y. Sabharwal, Optimal bucket algorithms for large MPI collectives on torus
-///          interconnects, ICS 2010 (abstract); the text is ours after it.
+///          interconnects, ICS 2010 (abstract); the algorithm here is ours after it.
 void scatter_ring_all_port(Node& node, const Call& call) {
   const Rank root = call.arguments.root;
   const HalfWay half = half_of(call.options);

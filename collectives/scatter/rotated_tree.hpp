@@ -1,4 +1,4 @@
-// The hypercube's tree in rotated copies: what scatter and gather with all links at once share.
+// The hypercube's tree in rotated copies: shared by scatter and gather with all links at once.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -11,8 +11,8 @@
 
 namespace wormcube {
 
-/// Copy j of the tree, seen from one node. Nodes have places such that step t halves intervals of
-/// places: bit d-1-t of a place is bit j+t (mod d) of its node.
+/// Copy j of the tree, for one node. Nodes have places such that step t halves intervals of places:
+/// bit d-1-t of a place is bit j+t (mod d) of its node.
 class RotatedTree {
  public:
   RotatedTree(const Node& node, int j, Rank root)
@@ -28,17 +28,17 @@ class RotatedTree {
   }
   Rank partner(int t) const { return rank_ ^ 1 << dimension(t); }
 
-  /// Step t hands over half of the 2^(d-t) places that a holder has.
+  /// Step t transfers half of the 2^(d-t) places that a holder has.
   Rank half(int t) const { return 1 << (d_ - 1 - t); }
   bool gives(int t) const { return (from_root_ & (2 * half(t) - 1)) == 0; }
   bool takes(int t) const { return (from_root_ & (2 * half(t) - 1)) == half(t); }
-  /// The first of the places handed over: those of the taker's half.
+  /// The first of the places transferred: those of the receiver's half.
   Rank first(int t) const {
     const Rank inside = gives(t) ? mine_ ^ half(t) : mine_;
     return inside / half(t) * half(t);
   }
 
-  /// What this node holds: all places, or those it takes.
+  /// What this node holds: all places, or those it receives.
   bool is_root() const { return is_root_; }
   Rank held() const { return is_root_ ? 1 << d_ : from_root_ & -from_root_; }
   Rank first_held() const { return mine_ / held() * held(); }
@@ -69,7 +69,7 @@ class HeldParts {
   }
 
   Span own_part() const { return part(own_, j_, d_); }
-  /// The parts of so many places, as pieces; they are valid until the next call.
+  /// The parts of this many places, as pieces; they are valid until the next call.
   std::span<const Span> pieces(Rank first, Rank count) {
     pieces_.clear();
     if (tree_.is_root()) {
@@ -103,7 +103,8 @@ inline Prediction predict_rotated_trees(const Setting& setting) {
   return {.startups = setting.topology.dimensions(),
           .transmission_blocks = (p - 1) / d,
           .rearranged_blocks = 0,
-          // The root's neighbours take 1, 2, .., p/2 parts; a single one goes where it belongs.
+          // The root's neighbours receive 1, 2, .., p/2 parts; a single one goes to its final
+          // place.
           .working_blocks = std::max(0.0, p - 2) / d,
           .link_load = p > 1 ? 1 : 0,
           .link_blocks = (p - 1) / d};

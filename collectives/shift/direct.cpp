@@ -11,10 +11,10 @@ namespace {
 /// Circular shift: node r's block ends at node r + by (modulo p).
 ///
 /// Network  any, of any p; one-port.
-/// Cost     1 step of 1 block, none if p divides `by`: ts + tw m where links are not shared.
+/// Cost     1 step of 1 block, none if p divides `by`: ts + tw m if links are not shared.
 /// Links    free of contention on hypercubes (with natural binary labels and e-cube routing) and
 ///          complete networks. A ring or line carries min(q, p - q) messages on a link, q = by mod
-///          p; a mesh or torus the most of its dimensions: of the digit of q there, and of one
+///          p; a mesh or torus the maximum over its dimensions: for the digit of q there, and one
 ///          more where lower digits carry.
 /// Source   Grama, Gupta, Karypis, Kumar, sec. 4.6.2, Eq. 4.12, Fig. 4.24; problems 4.22, 4.23.
 void shift_direct(Node& node, const Call& call) {

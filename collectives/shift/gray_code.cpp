@@ -1,4 +1,4 @@
-// Circular shift by powers of two along a line that a Gray code lays into a hypercube.
+// Circular shift by powers of two along a line that a Gray code maps onto a hypercube.
 // SPDX-License-Identifier: Apache-2.0
 #include "wormcube/collectives/core/algorithm.hpp"
 #include "wormcube/collectives/kit/pattern_load.hpp"
@@ -12,7 +12,8 @@ namespace wormcube {
 
 std::vector<Rank> shift_leaps(Rank q, int bits, ShiftPowers powers) {
   std::vector<Rank> leaps;
-  // The non-adjacent form: the fewest signed digits. One of 2^bits is a way round, and left out.
+  // The non-adjacent form: the fewest signed digits. A digit for 2^bits is a full circle, and is
+  // dropped.
   for (int b = 0; b < bits && q != 0; ++b, q /= 2) {
     if (q % 2 == 0) continue;
     const Rank digit = powers == ShiftPowers::both && q % 4 == 3 ? -1 : 1;
@@ -25,7 +26,7 @@ std::vector<Rank> shift_leaps(Rank q, int bits, ShiftPowers powers) {
 
 namespace {
 
-/// One step of a leap: where a node sends what it has, and from where the next comes.
+/// One step of a leap: where a node sends its block, and from where the next arrives.
 struct Hop {
   enum class Kind : std::uint8_t { exchange, forward } kind;
   Rank mask, leap;
@@ -52,17 +53,17 @@ std::vector<Hop> hops(Rank q, int bits, ShiftPowers powers) {
 
 ShiftPowers powers_of(const Options& options) { return options.choice<ShiftPowers>("powers"); }
 
-/// Circular shift: node r's block ends at node r + by (modulo p), by leaps of powers of two. Made
-/// for nodes that are numbered along a line, node i at the hypercube's label gray(i) = i xor i/2:
-/// a leap of 2^b > 1 then crosses two links, in two steps between neighbours, a leap of 1 crosses
-/// one.
+/// Circular shift: node r's block ends at node r + by (modulo p), by leaps of powers of two.
+/// Designed for nodes that are numbered along a line, node i at the hypercube's label gray(i) = i
+/// xor i/2: a leap of 2^b > 1 then crosses two links, in two steps between neighbours, a leap of 1
+/// crosses one.
 ///
 /// Network  any of p = 2^d nodes; one-port.
-/// Cost     (ts + tw m) times the steps: of `forward` one for bit 0 of q = by mod p and two for
-///          each other bit set, at most 2 log p - 1; of `both` at most log p.
+/// Cost     (ts + tw m) times the steps: for `forward` one for bit 0 of q = by mod p and two for
+///          each other bit set, at most 2 log p - 1; for `both` at most log p.
 /// Links    neighbours only, each link one message in a step, if node i is at label gray(i) (a
 ///          group of a hypercube's nodes in that order). A network numbered otherwise routes the
-///          same messages over longer, shared ways: use shift_direct there.
+///          same messages over longer, shared paths: use shift_direct there.
 void shift_gray_code(Node& node, const Call& call) {
   const std::int64_t by = call.arguments.by;
   const ShiftPowers powers = powers_of(call.options);
@@ -80,10 +81,10 @@ void shift_gray_code(Node& node, const Call& call) {
 WORMCUBE_ALGORITHM(shift_gray_code){
     .operation = operations::shift,
     .name = "gray-code",
-    .summary = "leaps of powers of two, two links each where node i is at label gray(i); 2^d nodes",
+    .summary = "leaps of powers of two, two links each if node i is at label gray(i); 2^d nodes",
     .source = "Grama, Gupta, Karypis, Kumar, sec. 4.6.2, Fig. 4.23, Eq. 4.11",
-    .exactly_once = false,  // a block may come through a node twice on its leaps there and back
-    .remark = "free of contention where node i is at the hypercube's label gray(i)",
+    .exactly_once = false,  // a block may pass through a node twice on its leaps forth and back
+    .remark = "free of contention if node i is at the hypercube's label gray(i)",
     .options = {{.name = "powers",
                  .choices = {"forward", "both"},
                  .help = "forward: the bits of q; both: signed digits, at most log p steps"}},

@@ -1,4 +1,4 @@
-// A shift taken apart into powers of two, for nodes along a line that a Gray code lays into a
+// A shift decomposed into powers of two, for nodes along a line that a Gray code maps onto a
 // hypercube.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
@@ -9,7 +9,7 @@
 
 namespace wormcube {
 
-/// Into which powers of two a shift is taken apart: forward ones alone, or both directions.
+/// The powers of two of a decomposition: forward ones alone, or both directions.
 enum class ShiftPowers : std::uint8_t { forward, both };
 
 /// The leaps +-2^b whose sum is q modulo 2^bits, the largest first.

@@ -1,11 +1,11 @@
-// A block on its way in a shift.
+// A block on its path in a shift.
 // SPDX-License-Identifier: Apache-2.0
 #include "wormcube/collectives/shift/traveller.hpp"
 
 namespace wormcube {
 
-// The block arrives in the result in every second step, so that the last one does; and if it starts
-// from there, it must be out of the way first.
+// The block arrives in the result in every second step, so that the last one does; if it starts
+// from there, it must be moved away first.
 Traveller::Traveller(Node& node, ConstBlocks mine, Blocks result, Rank steps)
     : result_(result[0]),
       spare_(node.memory(steps > 1 || mine[0].data() == result_.data() ? result_.size() : 0)),

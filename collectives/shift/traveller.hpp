@@ -1,4 +1,4 @@
-// A block on its way in a shift.
+// A block on its path in a shift.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -6,12 +6,12 @@
 
 namespace wormcube {
 
-/// A block on its way: it leaves from where it arrived last.
+/// A block on its path: it leaves from where it arrived last.
 class Traveller {
  public:
   /// The last of `steps` steps delivers it.
   Traveller(Node& node, ConstBlocks mine, Blocks result, Rank steps);
-  /// Where the block is, and where the next one arrives; once for each step.
+  /// Where the block is, and where the next one arrives; called once for each step.
   struct Places {
     ConstSpan leaving;
     Span arriving;

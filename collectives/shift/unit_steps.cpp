@@ -9,11 +9,11 @@ namespace wormcube {
 
 namespace {
 
-/// What a shift by q does in one dimension.
+/// The cost of a shift by q in one dimension.
 struct Stage {
   int dimension;
   int sign;
-  Rank steps;         // of the lines that take most
+  Rank steps;         // of the lines with the most steps
   Rank plain, extra;  // of lines whose blocks did not pass the end of the one before; did
 };
 
@@ -21,7 +21,8 @@ Stage stage(const Topology& topology, int d, Rank q) {
   const Rank n = topology.size(d), digit = q / topology.stride(d) % n;
   const bool carries = n > 1 && q % topology.stride(d) != 0;
   const Rank up = digit + (carries ? 1 : 0), down = mod(n - digit, n);
-  // Against the direction a carry saves a step; without it the digit 0 costs nothing either way.
+  // Against the direction a carry saves a step; without it the digit 0 costs nothing in either
+  // direction.
   if (digit == 0 || up <= down) return {d, +1, up, digit, up};
   return {d, -1, down, down, down - 1};
 }
@@ -38,15 +39,15 @@ std::vector<Stage> stages(const Topology& topology, Rank q) {
 
 /// Circular shift: node r's block ends at node r + by (modulo p). In each dimension, the last
 /// first, blocks move from neighbour to neighbour by their digit of q = by mod p there; those that
-/// passed the end of the dimension before, which lost its length on the way back, one more
-/// ("compensation"). Each dimension is gone round in the direction that takes fewer steps.
+/// passed the end of the previous dimension, which lost its length on the way back, move one more
+/// ("compensation"). Each dimension is traversed in the direction that takes fewer steps.
 ///
 /// Network  any mesh or torus, of any number of dimensions and any sizes n_d; one-port.
 /// Cost     (ts + tw m) times the steps. Ring or line: min(q, p - q). A dimension of size n with
 ///          digit D: min(D + 1, n - D) if a lower digit is not 0 (then some blocks move one more),
 ///          else min(D, n - D). On s x s nodes at most s.
 /// Links    each link carries one message in a step; on a line the message from one end to the
-///          other runs back over the reverse links, which are idle otherwise.
+///          other returns over the reverse links, which are idle otherwise.
 /// Source   Grama, Gupta, Karypis, Kumar, sec. 4.6.1, Fig. 4.22 (a 3-shift on 4 x 4 takes 2 steps,
 ///          not 1, as 12 blocks need compensation).
 void shift_unit_steps(Node& node, const Call& call) {

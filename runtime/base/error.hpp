@@ -8,20 +8,20 @@
 namespace wormcube {
 
 /// The caller's mistake: sizes, shapes, port model, text that does not parse. Thrown before the
-/// first message, by every node. The text names what was asked, what is needed, and the way out.
+/// first message, by every node. The text names what was given, what is allowed and what to do.
 /// Exit code 2.
 struct UsageError : std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
-/// A UsageError of what was right to ask, but too much for this system: its memory maps are used
-/// up, there are no addresses left for stacks.
+/// A UsageError for a valid request that exceeds this system: its memory maps are used up, or there
+/// are no addresses left for stacks.
 struct NoRoom : UsageError {
   using UsageError::UsageError;
 };
 
-/// A mistake of a node program, not of its caller: a message of another size than its receive, a
-/// peer that is not there. The text names the node.
+/// A mistake in a node program, not in its caller: a message whose size differs from its receive, a
+/// peer out of range. The text names the node.
 struct ProgramError : UsageError {
   using UsageError::UsageError;
 };

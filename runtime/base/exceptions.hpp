@@ -1,4 +1,4 @@
-// What an exception holds.
+// Names and types of exceptions.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -7,7 +7,7 @@
 
 namespace wormcube {
 
-/// What is reported of a thrown object that is not derived from std::exception.
+/// The text that is reported for a thrown object that is not derived from std::exception.
 inline constexpr std::string_view unknown_exception = "unknown exception type";
 
 /// Whether an exception, or one nested in it, is of one of these types.

@@ -1,4 +1,4 @@
-// Numbers as text, and their codes.
+// Conversion between numbers and text, and the Gray code.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -10,7 +10,7 @@
 
 namespace wormcube {
 
-/// The number that the whole text is, in decimal; nothing if it is none or does not fit.
+/// The decimal number that the whole text is; nothing if it is not a number or does not fit.
 template <class Number>
 std::optional<Number> number_of(std::string_view text) {
   Number number{};
@@ -19,8 +19,8 @@ std::optional<Number> number_of(std::string_view text) {
   return number;
 }
 
-/// Takes the number that a text begins with off its front; nothing, and no character, if it begins
-/// with none or with one that does not fit.
+/// Removes the number at the front of a text and returns it. Returns nothing, and removes nothing,
+/// if there is no number or it does not fit.
 template <class Number>
 std::optional<Number> take_number(std::string_view& text) {
   Number number{};

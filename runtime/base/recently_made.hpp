@@ -1,4 +1,4 @@
-// Values that take long to make, kept for the last few keys.
+// Cached values that are expensive to compute, for the last few keys.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -9,13 +9,13 @@
 
 namespace wormcube {
 
-/// What all nodes of a process ask for is made by the first.
+/// A value that all nodes of a process ask for is computed by the first.
 ///
-/// Threads  any may ask: one makes a value while the others wait.
+/// Threads  any may ask: one computes a value while the others wait.
 template <class Key, class Value>
 class RecentlyMade {
  public:
-  /// The value of this key, from make() if it is not among the last few.
+  /// The value for this key, from make() if it is not among the last few.
   template <class Make>
   std::shared_ptr<const Value> operator()(const Key& key, Make make) {
     constexpr std::size_t most = 16;

@@ -1,4 +1,4 @@
-// Bytes in words.
+// Bytes as text.
 // SPDX-License-Identifier: Apache-2.0
 #include "wormcube/runtime/base/units.hpp"
 

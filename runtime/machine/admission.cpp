@@ -61,7 +61,7 @@ Routing admitted(Topology topology, const MachineOptions& options) {
   }
   if (options.pin && bound_core_numbers().empty()) {
     throw UsageError(
-        "the system does not tell which cores this process may use; do not pin to them");
+        "the system does not report which cores this process may use; do not pin to them");
   }
   Routing routing(std::move(topology), options.virtual_channels);
   require_memory(title_of(routing), bytes_needed(routing, options), fewer_nodes);

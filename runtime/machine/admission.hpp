@@ -1,4 +1,4 @@
-// Whether a machine can be made, told before it is.
+// Checks whether a machine can be built, before it is.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -14,7 +14,7 @@ Network::Settings network_settings(const MachineOptions& options);
 /// there are no threads for the machine, or it can deadlock.
 Routing admitted(Topology topology, const MachineOptions& options);
 
-/// That there was no memory all the same, in words.
+/// The error text for memory that was missing although the check passed.
 std::string no_memory_text(const Topology& topology, const MachineOptions& options);
 
 }  // namespace wormcube

@@ -1,4 +1,4 @@
-// Ranks and steps in front of what was thrown.
+// Adds ranks and steps to exceptions.
 // SPDX-License-Identifier: Apache-2.0
 #include "wormcube/runtime/machine/failure.hpp"
 
@@ -33,7 +33,7 @@ std::exception_ptr error_of_step(Rank rank, std::uint64_t step,
     try {
       return std::make_exception_ptr(
           ProgramError(fmt::format("node {}, step {}: {}", rank, step, usage.what())));
-    } catch (...) {  // no memory for the words
+    } catch (...) {  // no memory for the text
       return thrown;
     }
   } catch (...) {

@@ -10,16 +10,16 @@
 
 namespace wormcube {
 
-/// A UsageError whose text names node and step already.
+/// A UsageError whose text already names node and step.
 struct UsageErrorOfNode : ProgramError {
   using ProgramError::ProgramError;
 };
 
-/// A node's exception as run() throws it: a NodeFailure with the rank in front, and what was thrown
-/// nested in it. Where there is no memory for the words, what was thrown, or std::bad_alloc.
+/// A node's exception as run() throws it: a NodeFailure with the rank in front and the original
+/// nested in it. If there is no memory for the text: the original, or std::bad_alloc.
 std::exception_ptr error_of_node(Rank rank, std::exception_ptr thrown) noexcept;
 
-/// The same of a message of a step: a UsageError is one of the program, with node and step in
+/// The same for a step's message: a UsageError becomes the program's error, with node and step in
 /// front.
 std::exception_ptr error_of_step(Rank rank, std::uint64_t step, std::exception_ptr thrown) noexcept;
 

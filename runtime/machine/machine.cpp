@@ -1,4 +1,4 @@
-// The machine: one run after the other.
+// The machine: one run after another.
 // SPDX-License-Identifier: Apache-2.0
 #include "wormcube/runtime/machine/machine.hpp"
 
@@ -44,7 +44,7 @@ Machine::Impl::Impl(const Topology& topology, const MachineOptions& options)
   for (EmulatedNode& node : nodes_) node.use_one_thread();
 }
 
-// In a child process none of the executor's threads is there: nothing can be joined.
+// In a child process the executor's threads do not exist, so nothing can be joined.
 Machine::Impl::~Impl() {
   if (getpid() != process_) static_cast<void>(executor_.release());
 }
@@ -61,8 +61,8 @@ std::unique_ptr<Machine::Impl> Machine::Impl::make(const Topology& topology,
 Statistics Machine::Impl::run(const Program& program) {
   if (getpid() != process_) {
     throw UsageError(
-        "run: this process was forked from the one that made the machine, whose threads are there; "
-        "make a machine after fork()");
+        "run: this process was forked from the one that made the machine, and has none of its "
+        "threads; make a machine after fork()");
   }
   if (runs_.test_and_set(std::memory_order_acquire)) {
     throw UsageError("run: this machine is running a program; one run at a time, or two machines");
@@ -96,7 +96,7 @@ Statistics Machine::Impl::run(const Program& program) {
     std::rethrow_exception(std::exchange(error_, nullptr));
   }
   Statistics result = statistics_of_run(*around_, nodes_, wall, cores_);
-  dirty_ = options_.messaging.allow_unreceived;  // messages, and what open requests have posted
+  dirty_ = options_.messaging.allow_unreceived;  // messages, and what open requests posted
   return result;
 }
 
@@ -120,7 +120,7 @@ void Machine::Impl::wait_until_done() {
     if (options_.on_overrun && !done_.wait_for(lock, waitable(options_.overrun_grace), is_done)) {
       lock.unlock();
       try {
-        options_.on_overrun(fmt::format("{}; {} of {} nodes run on outside of steps", text,
+        options_.on_overrun(fmt::format("{}; {} of {} nodes still run outside of steps", text,
                                         nodes_outside_of_steps(), topology().nodes()));
       } catch (...) {  // the nodes still use what the caller has
         thrown = std::current_exception();
@@ -146,7 +146,7 @@ void Machine::Impl::main(Rank rank) noexcept {
     caught(rank);
   }
   node.finished.store(true, std::memory_order_relaxed);
-  // A node that stop() took out of the barrier has arrived there: it must not again.
+  // A node that stop() removed from the barrier has arrived there: it must not arrive again.
   if (!barrier_ || stopping()) return;
   barrier_->finish(rank);
 }
@@ -154,7 +154,7 @@ void Machine::Impl::main(Rank rank) noexcept {
 void Machine::Impl::all_ended() noexcept {
   const std::lock_guard lock(mutex_);
   all_done_ = true;
-  done_.notify_one();  // under the lock: once it is free the machine may be gone
+  done_.notify_one();  // under the lock: once that is free the machine may be destroyed
 }
 
 void Machine::Impl::noticed(Rank rank) noexcept {

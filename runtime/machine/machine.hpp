@@ -13,11 +13,11 @@
 namespace wormcube {
 
 /// The multicomputer in this process. Its nodes live as long as it does: run() wakes them, then
-/// they sleep again. A node is pinned: it runs on one thread, always the same.
+/// they sleep again. A node is pinned: it always runs on the same thread.
 ///
-/// Threads  any may call run(), one at a time: a second run() meanwhile throws UsageError, and so
+/// Threads  any may call run(), one at a time. A second run() meanwhile throws UsageError, and so
 ///          does run() in a process forked from the machine's, which has none of its threads. The
-///          nodes' threads get no signals that are sent to the process.
+///          nodes' threads receive no signals that are sent to the process.
 class Machine final : public Multicomputer {
  public:
   /// Throws UsageError if the routing's channel dependency graph has a cycle (unless allow_cycles),
@@ -29,13 +29,14 @@ class Machine final : public Multicomputer {
   const Topology& topology() const override;
   const MachineOptions& options() const;
 
-  /// Runs the program on every node, returns when all have finished. Statistics: of this run alone.
-  /// Each node begins with the caller's floating-point environment (rounding mode, flush to zero).
+  /// Runs the program on every node and returns when all have finished. Statistics cover this run
+  /// alone. Each node begins with the caller's floating-point environment (rounding mode, flush to
+  /// zero).
   ///
   /// Throws Deadlock with a table if all nodes wait and nothing is in flight; TimeLimit; for the
   /// first exception of a node program NodeFailure, or UsageError if it is one, with the rank in
-  /// front; but as it was thrown if it is a UsageError that other nodes throw alike (collective
-  /// arguments), or that no other node has come to yet. The machine can run again after each.
+  /// front. A UsageError is rethrown as it is if other nodes throw the same one (collective
+  /// arguments), or if no other node has reached that point. The machine can run again after each.
   Statistics run(const Program& program) override;
 
   /// The same, traced: each node's log goes to schedule.ranks[rank].

@@ -1,4 +1,4 @@
-// The machine's parts, and what its nodes, its network and its executor report to it.
+// The machine's components, and what its nodes, its network and its executor report to it.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -35,10 +35,10 @@ namespace wormcube {
 ///               nothing is in flight then. Once the machine stops, no node that is woken enters
 ///               the network again. A run that ends well leaves network and gates as it found them;
 ///               so only after a failure (dirty_) is anything reset.
-/// Memory order  who is told that all wait sees what all did before they parked (ExecutorHost); so
-///               it may read all nodes' state. Who claims a failure writes error_ and thrower_ (of
-///               a deadlock unwinding_, too), and publishes them by stopping_ (release). After that
-///               the node unwinding_ alone may write the first two again, before it ends.
+/// Memory order  whoever receives all_wait sees what all did before they parked (ExecutorHost), so
+///               it may read all nodes' state. Whoever claims a failure writes error_ and thrower_
+///               (for a deadlock unwinding_, too), and publishes them by stopping_ (release). After
+///               that the node unwinding_ alone may write the first two again, before it ends.
 class Machine::Impl final : public NetworkHost, public ExecutorHost {
  public:
   Impl(const Topology& topology, const MachineOptions& options);
@@ -82,8 +82,8 @@ class Machine::Impl final : public NetworkHost, public ExecutorHost {
 
   Padded<bool> stopping_{false};  // read in every step
   std::atomic_flag exits_are_open_;
-  std::atomic_flag runs_;  // somebody is in run()
-  bool dirty_ = false;     // the last run has left something behind
+  std::atomic_flag runs_;  // a call of run() is in progress
+  bool dirty_ = false;     // the last run left something behind
   const pid_t process_ = getpid();
   const int cores_ = usable_cores();
   std::atomic_flag has_failed_;
@@ -91,7 +91,7 @@ class Machine::Impl final : public NetworkHost, public ExecutorHost {
   const EmulatedNode* thrower_ = nullptr;  // whose program threw error_, if that is a UsageError
   // Whose exception led to the Deadlock in error_, and replaces it.
   const EmulatedNode* unwinding_ = nullptr;
-  FloatingPointState floating_point_;  // that nodes begin with: that of who called run()
+  FloatingPointState floating_point_;  // that nodes begin with: run()'s caller's
 
   std::mutex mutex_;  // guards these, for the thread that called run()
   std::condition_variable done_;

@@ -14,9 +14,9 @@
 
 namespace wormcube {
 
-// Whether a UsageError of a node's program is its own: another node has thrown a different one, or
-// has got further than the step in which it was thrown. Otherwise it is of the arguments that all
-// nodes share, or the others were stopped before they came to it.
+// Whether a UsageError of a node's program concerns that node alone: another node has thrown a
+// different one, or has got further than the step in which it was thrown. Otherwise it concerns the
+// arguments that all nodes share, or the others were stopped before they reached it.
 bool Machine::Impl::is_of_one_node(const EmulatedNode& thrower) const {
   return std::ranges::any_of(nodes_, [&](const EmulatedNode& node) {
     if (node.usage_error) return *node.usage_error != *thrower.usage_error;
@@ -24,7 +24,7 @@ bool Machine::Impl::is_of_one_node(const EmulatedNode& thrower) const {
   });
 }
 
-// Of a run that is being stopped: those that have not ended and do not wait.
+// In a run that is being stopped: the nodes that have not ended and do not wait.
 Rank Machine::Impl::nodes_outside_of_steps() const {
   return static_cast<Rank>(std::ranges::count_if(nodes_, [&](const EmulatedNode& node) {
     return !node.finished.load(std::memory_order_relaxed) && !node.gates.step.is_parked() &&
@@ -35,7 +35,7 @@ Rank Machine::Impl::nodes_outside_of_steps() const {
 // The exception being handled has left this node's program.
 void Machine::Impl::caught(Rank rank) noexcept {
   EmulatedNode& node = nodes_[rank];
-  // Where one of its steps never completes, the program would have thrown this only after it.
+  // If one of its steps never completes, the program would have thrown this only after it.
   if (!node.complete_all()) return;
   try {
     throw;
@@ -76,8 +76,8 @@ void Machine::Impl::failed(Rank rank, std::uint64_t step, std::exception_ptr err
   stop(error_of_step(rank, step, std::move(error)));
 }
 
-// A deadlock; or, if the machine stops, the end of all traffic. It stops before it wakes anyone, so
-// that what waits now never enters the network again.
+// A deadlock, or, if the machine stops, the end of all traffic. It stops before it wakes anyone, so
+// that nodes that wait now never enter the network again.
 void Machine::Impl::all_wait() noexcept {
   if (stopping()) {
     if (exits_are_open_.test_and_set(std::memory_order_acq_rel)) return;
@@ -86,7 +86,7 @@ void Machine::Impl::all_wait() noexcept {
     }
     return;
   }
-  if (!claim_failure()) return;  // somebody else is about to stop the machine, from outside
+  if (!claim_failure()) return;  // another thread is about to stop the machine, from outside
   const auto unwinding = std::ranges::find_if(nodes_, &EmulatedNode::is_unwinding);
   if (unwinding != nodes_.end()) unwinding_ = &*unwinding;
   std::exception_ptr error;
@@ -101,7 +101,7 @@ void Machine::Impl::all_wait() noexcept {
   stop_all(std::move(error), nullptr);
 }
 
-// The first to come gives the error that run() throws; true for it.
+// The first caller sets the error that run() throws; returns true for it.
 bool Machine::Impl::stop(std::exception_ptr error, const EmulatedNode* thrower) noexcept {
   if (!claim_failure()) return false;
   stop_all(std::move(error), thrower);
@@ -116,7 +116,7 @@ void Machine::Impl::stop_all(std::exception_ptr error, const EmulatedNode* throw
   executor_->stop();
 }
 
-// Once a run; run() does not return before it has.
+// Once a run; run() does not return before this does.
 void Machine::Impl::stop_nodes() noexcept {
   for (EmulatedNode& node : nodes_) {
     if (node.gates.step.stop()) wake(node.rank(), node.gates.step);
@@ -128,7 +128,7 @@ void Machine::Impl::stop_nodes() noexcept {
   done_.notify_one();  // under the lock, as in all_ended()
 }
 
-// The report of a node's stack that is used up, in that node's thread.
+// The report of a stack overflow in a node, in that node's thread.
 std::size_t Machine::Impl::explain(std::optional<const std::byte*> address,
                                    std::span<char> text) const {
   const Rank rank = executor_ != nullptr ? executor_->running_here() : -1;

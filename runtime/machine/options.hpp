@@ -1,4 +1,4 @@
-// What a machine is made with.
+// The options of a machine.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -17,7 +17,7 @@ enum class ExecutorKind : std::uint8_t { threads, fibers };
 
 /// Notified when a node blocks or resumes, for traces.
 ///
-/// Threads  each node calls it for itself.
+/// Threads  each node's own thread calls it.
 class NodeObserver {
  public:
   virtual ~NodeObserver() = default;
@@ -33,43 +33,43 @@ struct MachineOptions {
   /// Flits that a virtual channel holds, 1 to most_channel_capacity.
   std::size_t channel_capacity = 4;
   /// A message of at most this many bytes passes the channels in flits, if it has more than one,
-  /// and is kept for a receiver that has not asked for it yet. Of a longer one the header alone
-  /// does.
+  /// and is kept if the receiver has not posted its receive yet. For a longer one, the header alone
+  /// passes.
   Bytes eager_limit = 1024;
   MessagingOptions messaging = {};
   bool lock_step = false;  ///< a barrier after every step
   /// Steps of a node that may be under way at once, 1 to most_window: a step returns when all but
-  /// the window - 1 latest, itself among them, are complete. All are before the node does local
-  /// work, is given memory back that they use, takes a step whose data overlap theirs, sends after
-  /// an empty receive, makes a request or ends: so a program cannot tell, if it touches data in
-  /// local work only, and what its steps name lies in memory(), on its stack, or lives until it
-  /// ends (docs/reference/node-programs.md). In lock step it is 1.
+  /// the latest window - 1, including itself, are complete. All are complete before the node does
+  /// local work, frees memory that they use, takes a step whose data overlap theirs, sends after an
+  /// empty receive, makes a request or ends. So a program cannot observe the window if it touches
+  /// data in local work only, and if the data of its steps lies in memory(), on its stack, or lives
+  /// until it ends (docs/reference/node-programs.md). In lock step it is 1.
   int window = 1;
   bool allow_cycles = false;  ///< run although the channel dependency graph has a cycle
-  /// Moves may take the dimensions in any order: whoever sets this has checked the routes.
+  /// Moves may take the dimensions in any order: the caller that sets this has checked the routes.
   bool any_order = false;
   bool timing = false;  ///< measure the times of NodeStatistics: two clock reads per step and local
-  /// 0: none. When it has passed, every step ends with Stopped. What a node does outside of steps,
-  /// a long local or an endless loop, cannot be ended from outside: run() waits for it, however
-  /// long. See on_overrun.
+  /// 0: no limit. After this time, every step ends with Stopped. Code outside of steps (a long
+  /// local, an endless loop) cannot be interrupted: run() waits for it, however long it takes. See
+  /// on_overrun.
   std::chrono::milliseconds time_limit{0};
-  /// Called by the thread in run() if nodes still run so long after the time limit; once a run. It
-  /// may end the process; if it returns, run() goes on waiting. What it throws run() throws in
-  /// place of TimeLimit, when all nodes have ended. Empty: nothing is called.
+  /// Called by the thread in run() if nodes still run this long after the time limit; once a run.
+  /// It may end the process; if it returns, run() continues to wait. If it throws, run() throws
+  /// that in place of TimeLimit, when all nodes have ended. Empty: not called.
   std::function<void(const std::string& text)> on_overrun = {};
   std::chrono::milliseconds overrun_grace{1000};
   Bytes stack_bytes = Bytes{1} << 20;  ///< per node; less than least_stack_bytes counts as that
   /// Threads that fibers run on, at most one per node; 0: one per usable core.
   int workers = 0;
-  /// Workers are bound to a core each; nodes as threads to the cores in turn, neighbouring ranks to
-  /// one. Only the cores that the process itself is bound to are taken.
+  /// Pin each worker to a core. Nodes that are threads are assigned to the cores in contiguous
+  /// blocks. Only the cores that the process itself is bound to are used.
   bool pin = false;
   NetworkObserver* observer = nullptr;    ///< notified of each reservation; for tests and traces
   NodeObserver* node_observer = nullptr;  ///< notified of each wait
 
   static constexpr int most_window = 1024;
-  static constexpr Bytes least_stack_bytes = Bytes{64} << 10;  ///< room to throw and format a text
-  /// A channel that carries a message of several flits has room for so many.
+  static constexpr Bytes least_stack_bytes = Bytes{64} << 10;  ///< to throw and format a text
+  /// The capacity of a channel that carries a message of several flits.
   static constexpr std::size_t most_channel_capacity = std::size_t{1} << 20;
 };
 

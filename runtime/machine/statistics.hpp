@@ -1,4 +1,4 @@
-// What a run tells of its nodes, its links and the computer's cores.
+// What a run reports of its nodes, its links and the computer's cores.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -23,8 +23,8 @@ struct LinkStatistics {
   std::uint64_t messages = 0;
   Bytes bytes = 0;
   std::array<Channel, 2> channels = {};  ///< messages and bytes again, by virtual channel
-  /// Headers that found one of the link's channels taken, as the host scheduled its threads: no
-  /// figure of the network's contention, which check() computes.
+  /// Headers that found one of the link's channels taken, as the host scheduled its threads. This
+  /// does not measure the network's contention, which check() computes.
   std::uint64_t blocked = 0;
 };
 
@@ -35,11 +35,11 @@ struct NodeStatistics {
   std::uint64_t parked = 0;    ///< times that the node gave up its core to wait
   Bytes peak_bytes = 0;        ///< most memory() held at once
   Bytes peak_block_bytes = 0;  ///< of that, for Purpose::blocks
-  std::uint64_t polls = 0;     ///< questions to its requests that were answered no
+  std::uint64_t polls = 0;     ///< unsuccessful polls of its requests
   Bytes peak_unexpected_bytes =
-      0;  ///< with MessagingOptions::unexpected_limit: most bytes kept of early messages, with
-          ///< their headers
-  // With MachineOptions::timing, else 0. The first three are time that the node had a core for.
+      0;  ///< with MessagingOptions::unexpected_limit: most bytes kept of early messages, with their
+          ///< headers
+  // With MachineOptions::timing, else 0. The first three are time in which the node had a core.
   std::chrono::nanoseconds local{0};        ///< in local()
   std::chrono::nanoseconds rearranging{0};  ///< in rearrange()
   std::chrono::nanoseconds combining{0};    ///< in combine()
@@ -47,14 +47,14 @@ struct NodeStatistics {
 };
 
 /// What the computer's cores did during a run; the sum is cores times wall time. With more nodes
-/// than cores a node's own clock tells little: while it waits in a step, others compute on its
+/// than cores a node's own clock shows little: while it waits in a step, others compute on its
 /// core.
 struct CoreTimes {
   int cores = 0;  ///< that the process may use; 0: not measured
   std::chrono::nanoseconds computing{0}, rearranging{0}, combining{0};  ///< in nodes' own work
   std::chrono::nanoseconds moving_data{0};                              ///< copying messages
-  std::chrono::nanoseconds network{0};  ///< all else: routing, reserving, matching, switching nodes
-  std::chrono::nanoseconds idle{0};     ///< nothing to do, or taken by other programs
+  std::chrono::nanoseconds network{0};  ///< everything else: routing, matching, switching nodes
+  std::chrono::nanoseconds idle{0};     ///< idle, or used by other programs
 };
 
 struct Statistics {

@@ -1,4 +1,4 @@
-// A process alone.
+// A single process.
 // SPDX-License-Identifier: Apache-2.0
 #include "wormcube/runtime/machine/team.hpp"
 
@@ -7,7 +7,7 @@
 namespace wormcube {
 namespace {
 
-// Relaxed: what is counted is ordered by the messages that are looked at.
+// Relaxed: the messages that a node receives order the counts.
 class CounterHere final : public SharedCounter {
  public:
   void add_one() override { value_.fetch_add(1, std::memory_order_relaxed); }

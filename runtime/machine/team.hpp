@@ -1,4 +1,4 @@
-// The processes that run one multicomputer: what each of them found is joined here.
+// The processes that run one multicomputer, and how they combine their results.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -12,8 +12,8 @@
 
 namespace wormcube {
 
-/// A counter that all nodes share outside the machine's messages: whether a barrier was one, its
-/// own messages cannot tell. Slow.
+/// A counter that all nodes share outside the machine's messages. It can test a barrier, which the
+/// barrier's own messages cannot. Slow.
 class SharedCounter {
  public:
   virtual ~SharedCounter() = default;
@@ -36,20 +36,20 @@ class Team {
   virtual int processes_here() const = 0;
   bool is_first_process() const { return process() == 0; }
 
-  // Between runs; every process gets the result.
+  // Called between runs; every process gets the result.
   virtual void sum(std::span<std::uint64_t> values) = 0;
   virtual void maximum(std::span<double> values) = 0;
   /// The text of the first process that has one.
   virtual std::string first_text(std::string text) = 0;
   /// All processes have an array, and this one has written [begin, end) of it: afterwards each has
-  /// what any has written. The parts do not overlap.
+  /// what every process has written. The parts do not overlap.
   virtual void join(Span array, std::size_t begin, std::size_t end) = 0;
 
-  /// A counter at 0. Made and destroyed by all processes together.
+  /// A counter at 0. Created and destroyed by all processes together.
   virtual std::unique_ptr<SharedCounter> counter() = 0;
 };
 
-/// A process alone, which has all there is to join.
+/// A single process, which has everything already.
 Team& team_of_one();
 
 }  // namespace wormcube

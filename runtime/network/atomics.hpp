@@ -1,4 +1,4 @@
-// What the code between threads is built of: the language's atomics.
+// The atomics that the code between threads is built of.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -7,22 +7,22 @@
 
 namespace wormcube {
 
-/// Given to what threads share as a parameter, so that tests can give it others: some that try
+/// Passed as a parameter to what threads share, so that tests can substitute others: some explore
 /// everything that the memory model allows (tests/interleavings, docs/explanation/concurrency.md).
 struct HostAtomics {
   template <class T>
   using Atomic = std::atomic<T>;
-  /// What one thread at a time uses; the atomics beside it order them.
+  /// A plain value that one thread at a time uses; the atomics beside it order the accesses.
   template <class T>
   using Plain = T;
 };
 
-/// An atomic that one thread alone changes for the time being, as far as that uses it. A change is
-/// a load and a store then; a locked instruction takes ten times as long, and some twenty of them a
-/// third of a short message's time (bench/README.md).
+/// An atomic that only one thread changes for now. A change is then a load and a store; a locked
+/// instruction takes ten times as long, and some twenty of them take a third of a short message's
+/// time (bench/README.md).
 ///
-/// Threads       one. Whoever has the word before or after it is ordered by something else; so no
-///               change here orders anything. Others may load the word meanwhile.
+/// Threads       one. Another mechanism orders the threads that use the word before and after; so
+///               no change here orders anything. Others may load the word meanwhile.
 template <class Atomic>
 class OwnedWord {
   static constexpr auto relaxed = std::memory_order_relaxed;
@@ -71,7 +71,7 @@ class OwnedWord {
   Atomic& word_;
 };
 
-/// How a function gets at the atomics that it changes: several threads use them, or one.
+/// How a function accesses the atomics that it changes: several threads use them, or one.
 struct SeveralThreads {
   template <class Atomic>
   static Atomic& word(Atomic& atomic) noexcept {

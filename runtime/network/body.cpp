@@ -9,11 +9,11 @@
 namespace wormcube {
 namespace {
 
-// As many as a queue holds go from the first channel to the last, then the next: so a capacity of
-// one flit suffices. Returns for how many bytes there were flits.
+// As many flits as a queue holds go from the first channel to the last, then the next batch, so a
+// capacity of one flit suffices. Returns for how many bytes there were flits.
 Bytes pass_flits(const Worm& worm, std::size_t capacity) {
   const auto channels = worm.channels();
-  if (channels.empty()) return worm.bytes;  // to oneself: no link, no flit
+  if (channels.empty()) return worm.bytes;  // to the node itself: no link, no flit
   const auto channel = [&](std::size_t i) -> VirtualChannel& {
     return static_cast<VirtualChannel&>(*channels[i]);
   };
@@ -30,7 +30,7 @@ Bytes pass_flits(const Worm& worm, std::size_t capacity) {
     }
     for (std::size_t i = 1; i < channels.size(); ++i) {
       while (channel(i - 1).try_pop(flit)) {
-        // Of the same capacity, and empty.
+        // Queues of the same capacity, and empty.
         [[maybe_unused]] const bool has_room = channel(i).try_push(flit);
         WORMCUBE_ASSERT(has_room);
       }

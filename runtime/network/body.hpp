@@ -6,17 +6,17 @@
 
 namespace wormcube {
 
-// All of them: the worm holds its path, and one thread acts for it. `to` has room for what is
+// For all functions: the worm holds its path, and one thread acts for it. `to` has room for what is
 // copied.
 
 /// In one copy.
 void copy_body(const Worm& worm, Cursor to);
-/// The same, past the caches: for a receiver that does not read it soon.
+/// The same, with stores that bypass the caches: for a receiver that does not read it soon.
 void copy_body_past_caches(const Worm& worm, Cursor to);
-/// The first so many bytes.
+/// Copies only this many bytes from the front.
 void copy_body_first(const Worm& worm, Bytes bytes, Cursor to);
-/// As flits through the channels of its path, whose queues have room for so many; then in one copy.
-/// A body of one flit goes where the header has gone, at once: it is the flit that needs no queue.
+/// As flits through the channels of its path, then in one copy. A body of one flit follows the
+/// header at once: it is the flit that needs no queue.
 void stream_body(const Worm& worm, Cursor to, std::size_t capacity);
 
 }  // namespace wormcube

@@ -15,9 +15,8 @@
 namespace wormcube {
 
 /// The unit that moves between queues: it stands for the next 64 bytes of its message, or fewer. It
-/// holds neither them nor where they are: they go from the sender's memory to the receiver's in one
-/// copy, when the tail has left the last channel. So nothing in a channel can outlive what it
-/// names.
+/// holds neither the bytes nor their address: they go from the sender's memory to the receiver's in
+/// one copy, when the tail has left the last channel. So nothing in a channel can dangle.
 struct Flit {
   static constexpr Bytes capacity = 64;
   std::uint32_t bytes = 0;
@@ -40,16 +39,16 @@ class alignas(64) VirtualChannel final : public Reservation {
   void set_id(Channel id) noexcept { id_ = id; }
 
   Channel id() const noexcept { return id_; }
-  /// Before the first push: room for so many flits, always as many. May throw std::bad_alloc.
+  /// Called before the first push: creates a queue for this many flits, the same number every time.
+  /// May throw std::bad_alloc.
   void make_queue(std::size_t flits) {
     if (queue_ == nullptr) queue_ = std::make_unique<Queue>(flits);
   }
   [[nodiscard]] bool try_push(const Flit& flit) noexcept { return queue_->push(flit); }
   [[nodiscard]] bool try_pop(Flit& flit) noexcept { return queue_->pop(flit); }
 
-  // The counts are of one run, which has a number; the holder's, who calls is_new() before the
-  // first.
-  /// True once a run: the counts begin anew.
+  // The counts belong to one numbered run. The holder uses them, and calls is_new() first.
+  /// True once a run: the counts restart.
   [[nodiscard]] bool is_new(std::uint64_t run) noexcept {
     if (run_ == run) return false;
     run_ = run;

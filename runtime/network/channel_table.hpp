@@ -14,12 +14,12 @@
 
 namespace wormcube {
 
-/// All channels of a network. Where nodes have few links each they lie in one array: where a
-/// channel is follows from its number, and can be fetched before it is touched. Else (a complete
-/// graph of 100 000 nodes has 10^10 links) each is made when first asked for.
+/// All channels of a network. If nodes have few links each, they lie in one array: a channel's
+/// address follows from its number, and can be prefetched. Otherwise (a complete graph of 100 000
+/// nodes has 10^10 links) each is created on first use.
 ///
 /// Threads       any thread may call get and mark.
-/// Memory order  as LazyTable: of the array nothing needs publishing, it is there before all
+/// Memory order  as LazyTable; the array needs no publishing: it exists before all threads.
 ///               threads.
 class ChannelTable {
  public:
@@ -34,13 +34,13 @@ class ChannelTable {
     const auto index = static_cast<std::size_t>(channel);
     return array_.empty() ? made_.get(index, channel) : array_[index];
   }
-  /// Puts a mark, never 0, on this channel and those near by. Marks replace each other.
+  /// Sets a mark, never 0, on this channel and those nearby. A later mark replaces an earlier one.
   void mark(Channel channel, std::uint64_t mark) {
     const auto index = static_cast<std::size_t>(channel);
     if (array_.empty()) return made_.mark(index, mark);
     marks_[index / together].store(mark, std::memory_order_relaxed);  // read between runs
   }
-  /// Calls f(channel) for all that there are, ascending. Only between runs.
+  /// Calls f(channel) for all that exist, ascending. Only between runs.
   template <class F>
   void each(F&& f) {
     std::ranges::for_each(array_, f);
@@ -57,7 +57,7 @@ class ChannelTable {
     made_.each_marked(mark, f);
   }
 
-  /// What it takes before the first message.
+  /// Its size in bytes before the first message.
   static std::size_t bytes_of(Channel channels, Rank nodes) {
     const auto count = static_cast<std::size_t>(channels);
     return is_array(channels, nodes) ? count * sizeof(VirtualChannel)

@@ -1,4 +1,4 @@
-// Whether one end of a message is complete, and whom that concerns.
+// Whether one end of a message is complete, and which node waits for it.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -9,14 +9,14 @@
 
 namespace wormcube {
 
-/// Of something that a node has under way. It is complete once.
+/// The completion of something that a node has under way. It completes once.
 ///
 /// Threads       begin, await, watch, unwatch, is_complete: the node. settle: whoever completes it.
-/// Invariants    pending -> awaited, or pending <-> watched, by the node; anything -> complete. Who
-///               completes it learns what the node did: awaited, it arrives at the node's gate;
-///               watched, it calls; pending, it does nothing. An awaited one stays so, so that its
-///               completion needs no read-modify-write; whoever completes it touches it no more
-///               after settle(), but it stays until the gate has opened.
+/// Invariants    pending -> awaited, or pending <-> watched, by the node; anything -> complete. The
+///               completing thread learns what the node did: awaited, it arrives at the node's
+///               gate; watched, it calls; pending, it does nothing. An awaited one stays awaited,
+///               so that its completion needs no read-modify-write; the completing thread does not
+///               touch it after settle(), but it stays valid until the gate has opened.
 /// Memory order  settle releases what was done for the node. The node acquires it by is_complete(),
 ///               by a failed await or watch, or by the gate.
 template <class Atomics = HostAtomics>
@@ -26,9 +26,9 @@ class BasicCompletion {
 
   /// Before it is under way.
   void begin(Progress progress) noexcept { progress_.store(progress, std::memory_order_relaxed); }
-  /// False: it is complete.
+  /// False: it is complete already.
   [[nodiscard]] bool await() noexcept { return change(Progress::pending, Progress::awaited); }
-  /// One that is watched already stays so.
+  /// One that is already watched stays so.
   [[nodiscard]] bool watch() noexcept {
     return change(Progress::pending, Progress::watched) || !is_complete();
   }
@@ -36,8 +36,8 @@ class BasicCompletion {
   bool is_complete() const noexcept {
     return progress_.load(std::memory_order_acquire) == Progress::complete;
   }
-  /// Completes it; returns what it was. \tparam Threads  OneThread: the node and who completes it
-  /// share one
+  /// Completes it; returns the previous state. \tparam Threads  OneThread: the node and the
+  /// completing thread are the same
   template <class Threads = SeveralThreads>
   Progress settle() noexcept {
     if (progress_.load(std::memory_order_relaxed) == Progress::awaited) {

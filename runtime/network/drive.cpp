@@ -10,11 +10,10 @@
 
 namespace wormcube {
 
-/// One node's visit to the network: the waiters that it was handed and must carry on, first come,
-/// first served. Last come, first served would let those who keep queueing for one busy port hold
-/// up all others that this visit has been handed; so each waits for at most those that were handed
-/// over before it.
-/// \tparam Threads  that act for worms in the network: one text, an instantiation for each.
+/// One node's visit to the network: the waiters that it must carry on, first come, first served.
+/// With last come, first served, waiters that keep queueing for one busy port would delay all
+/// others in this visit; so each waits for at most those that came before it.
+/// \tparam Threads  how threads share the network: one text, an instantiation for each.
 template <class Threads>
 class Network::Drive {
  public:
@@ -88,7 +87,7 @@ class Network::Drive {
     }
   }
 
-  // A channel that is held, its counts those of this run.
+  // A channel that is held; its counts belong to this run.
   VirtualChannel& counted(VirtualChannel& channel) const {
     if (channel.is_new(network_.run_)) {
       network_.channels_.mark(channel.id(), network_.run_);
@@ -96,7 +95,7 @@ class Network::Drive {
     return channel;
   }
 
-  // What goes wrong is the owner's failure, not that of the node whose thread carries. The worm
+  // An error is the owner's failure, not that of the node whose thread carries the worm. The worm
   // keeps what it holds; the machine stops.
   template <class F>
   void guarded(Rank owner, std::uint64_t step, F&& act) noexcept {
@@ -125,7 +124,7 @@ class Network::Drive {
   void advance(Worm& worm) {
     const std::size_t length = worm.path.size();
     while (worm.reserved < length) {
-      // If it is not to be had, another thread may have the worm from here on.
+      // If it is not available, another thread may have the worm from here on.
       if (!worm.path[worm.reserved]->template acquire<Threads>(worm)) return;
       granted(worm);
     }
@@ -140,7 +139,7 @@ class Network::Drive {
     }
   }
 
-  // The worm holds all of its path, the tag table of its destination included.
+  // The worm holds all of its path, including the tag table of its destination.
   void arrive(Worm& worm) {
     TagTable& table = network_.tables_[worm.to];
     if (worm.action != nullptr) {
@@ -175,7 +174,7 @@ class Network::Drive {
     }
   }
 
-  // The worm's thread holds the table; the message has just become an early one.
+  // The worm's thread holds the table; the message has just become an unexpected one.
   void answer_queries(TagTable& table, EarlyMessage& early) {
     while (TagQuery* const query = table.take_query(early)) {
       const bool claims = query->action == TagQuery::Action::claim;
@@ -215,7 +214,7 @@ class Network::Drive {
       table.wait_for_message(query);
       return take_over(table.release<Threads>());
     }
-    // Its figures, while they cannot change.
+    // Its statistics, while they cannot change.
     if (early != nullptr) query.found_message(*early);
     take_over(table.release<Threads>());
     answer(query, early);
@@ -244,7 +243,7 @@ class Network::Drive {
                                                        network_.settings_.unexpected_limit);
   }
 
-  // Notes what the receive has taken.
+  // Records what the receive has taken.
   bool accepts(Receive& receive, const auto& message) {
     receive.found_message(message);
     if (!receive.exact || message.bytes == receive.bytes) return true;
@@ -256,7 +255,7 @@ class Network::Drive {
     return false;
   }
 
-  // Of a message that is longer than the room, what there is room for.
+  // For a message that is longer than the buffer, the part that fits.
   void move_data(const Worm& worm, const Receive& receive, bool as_flits) {
     Cursor to(receive.data);
     if (worm.bytes > receive.bytes) {

@@ -1,4 +1,4 @@
-// The ways that a node's messages took before.
+// The paths that a node's messages took before.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -12,13 +12,13 @@
 
 namespace wormcube {
 
-/// The paths that a node's messages took before: 64, short ones, by destination or by moves. To
-/// find a path costs a fifth of a short message.
+/// The paths that a node's messages took before: 64 short ones, by destination or by moves. To find
+/// a path costs a fifth of a short message's time.
 ///
 /// Threads  the node's.
 class KnownPaths {
  public:
-  /// All nodes' together stay in a core's cache, or near it.
+  /// Those of all nodes together stay in a core's cache, or near it.
   static constexpr Rank most_nodes = 64;
 
   bool find(Worm& worm, const Op& op) const {
@@ -51,7 +51,7 @@ class KnownPaths {
   };
   static_assert(sizeof(Slot) == 128);
 
-  // Its lowest two bits are the number of moves; 0: has none.
+  // Its lowest two bits are the number of moves; 0: no moves.
   static std::uint64_t key_of(const Op& op) {
     if (op.to() == Op::To::rank) return 4 * (static_cast<std::uint64_t>(op.peer()) + 1);
     if (op.moves().empty() || op.moves().size() > 3) return 0;

@@ -1,4 +1,4 @@
-// Objects made when first asked for, in a table of which most slots stay empty.
+// Objects created on first use, in a table of which most slots stay empty.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -14,11 +14,11 @@
 
 namespace wormcube {
 
-/// Objects made when first asked for: of the millions of links of a network a run may use few.
+/// Objects created on first use: a run may use few of the millions of links of a network.
 /// An object, and the page of the table that it is in, exist from the first get() on.
 ///
 /// Threads       any thread may call get and mark.
-/// Invariants    pages and objects stay until the table goes.
+/// Invariants    pages and objects stay until the table is destroyed.
 /// Memory order  the compare-exchange that puts a page or an object into its slot publishes it
 ///               (release); the load that finds it acquires. Marks are relaxed: each() is called
 ///               between runs and is ordered by whatever ended the run.
@@ -28,7 +28,7 @@ class LazyTable {
   using Atomic = typename Atomics::template Atomic<Value>;
 
  public:
-  /// Slots that are made together.
+  /// Slots that are created together.
   static constexpr std::size_t page_slots = 256;
 
   explicit LazyTable(std::size_t count) : pages_(pages_of(count)) {}
@@ -43,7 +43,7 @@ class LazyTable {
   LazyTable(const LazyTable&) = delete;
   LazyTable& operator=(const LazyTable&) = delete;
 
-  /// What a table of so many slots takes before its first object.
+  /// The size in bytes of a table of `slots` slots before its first object.
   static constexpr std::size_t bytes_of(std::size_t count) {
     return pages_of(count) * sizeof(Atomic<Page*>);
   }
@@ -59,8 +59,8 @@ class LazyTable {
     return made.release()->object;
   }
 
-  /// Puts a mark, never 0, on the objects that were made together with this one. Marks replace each
-  /// other.
+  /// Sets a mark, never 0, on the objects that were created together with this one. A later mark
+  /// replaces an earlier one.
   void mark(std::size_t index, std::uint64_t mark) {
     page(index / page_slots).mark.store(mark, std::memory_order_relaxed);
   }
@@ -80,14 +80,14 @@ class LazyTable {
   static constexpr std::size_t pages_of(std::size_t count) {
     return (count + page_slots - 1) / page_slots;
   }
-  // Aligned: two threads use two objects that were made one after the other.
+  // Aligned, because two threads use two objects that were created one after the other.
   struct alignas(64) Entry {
     template <class... Arguments>
     explicit Entry(Arguments&&... arguments) : object(std::forward<Arguments>(arguments)...) {}
     T object;
   };
   struct Page {
-    std::array<Atomic<Entry*>, page_slots> slots;  // null from birth (C++20)
+    std::array<Atomic<Entry*>, page_slots> slots;  // null from the start (C++20)
     Atomic<std::uint64_t> mark;
   };
 

@@ -1,4 +1,4 @@
-// Lists by what must match, in a table that grows.
+// Lists by match key, in a table that grows.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -21,14 +21,14 @@ struct MatchList {
     (last == nullptr ? first : last->next) = &item;
     last = &item;
   }
-  /// The first that is wanted.
+  /// The first that satisfies the predicate.
   template <class Wanted>
   Item* find(Wanted&& wanted) const {
     Item* item = first;
     while (item != nullptr && !wanted(*item)) item = item->next;
     return item;
   }
-  /// The same, taken out.
+  /// The same, removed.
   template <class Wanted>
   Item* take(Wanted&& wanted) {
     for (Item *item = first, *previous = nullptr; item != nullptr;
@@ -49,8 +49,8 @@ struct MatchList {
 /// Threads     one at a time.
 /// Invariants  items of one key are in one list, in the order appended. Lists that are not in use
 ///             are empty.
-/// Memory      a table that was large once and has been emptied begins with the lists in here
-///             again: what lies on the heap is far from all that is touched with it.
+/// Memory      a table that was large once and has been emptied starts again with the lists in
+///             here: the heap is far from everything else that is touched with it.
 template <class Item>
 class MatchLists {
  public:
@@ -68,20 +68,20 @@ class MatchLists {
   }
   /// The first item of this key, or null.
   Item* find(const Key& key) const { return list(key).find(is(key)); }
-  /// The same, taken out.
+  /// The same, removed.
   Item* take(const Key& key) {
     Item* const item = list(key).take(is(key));
     if (item != nullptr) one_less();
     return item;
   }
-  /// Takes this item out, if it is here.
+  /// Removes this item, if it is here.
   bool remove(const Item& wanted) {
     const auto is_it = [&](const Item& item) { return &item == &wanted; };
     const bool found = list(wanted.key()).take(is_it) != nullptr;
     if (found) one_less();
     return found;
   }
-  /// Calls f(item) for all, in no order of note; f may pass the item on.
+  /// Calls f(item) for all, in an unspecified order; f may move the item to another list.
   template <class F>
   void each(F&& f) const {
     for (std::size_t i = 0; i <= mask_; ++i) {

@@ -19,10 +19,10 @@
 
 namespace wormcube {
 
-/// The context of all messages of steps.
+/// The context of the messages of steps.
 inline constexpr std::uint32_t step_context = ~std::uint32_t{0};
 
-/// What a node has under way: one end of a message.
+/// One end of a message that a node has under way.
 struct Transfer : Waiter, Completion {
   explicit Transfer(Kind what) : Waiter(what) {}
 
@@ -41,8 +41,8 @@ struct Transfer : Waiter, Completion {
 
 /// A message: its header holds path[0 .. reserved) and waits for path[reserved], if there is one.
 ///
-/// Threads  one at a time acts for a worm: the sender's, or whichever gave it the reservation that
-///          it waited for. What passes it on, a Reservation, orders the one before the other.
+/// Threads  one at a time acts for a worm: the sender's, or the one that received it from the
+///          reservation it waited for. The Reservation that passes it on orders the two.
 struct Worm : Transfer {
   Worm() : Transfer(Kind::worm) {}
 
@@ -59,12 +59,12 @@ struct Worm : Transfer {
   Bytes bytes = 0;
   std::span<const Span> data;  ///< the sender's memory, pinned until done
   void set_data(std::span<const Span> pieces) { data = kept(pieces); }
-  bool synchronous = false;             ///< not done before a receive has taken it
+  bool synchronous = false;             ///< not done before a receive has matched it
   std::uint64_t note = 0;               ///< for the receiver
-  const FunctionRef* action = nullptr;  ///< runs where it arrives, in place of a receive
+  const FunctionRef* action = nullptr;  ///< runs where it arrives, instead of a receive
   /// Injection port, virtual channels, ejection port, tag table.
   std::vector<Reservation*> path;
-  /// What the path is of, so that a worm that goes the same way again keeps it.
+  /// What the path was computed from, so that a worm that takes the same path again keeps it.
   enum class Way : std::uint8_t { none, to_rank, by_move, by_moves };
   Way way = Way::none;
   Move move;
@@ -79,7 +79,7 @@ struct Worm : Transfer {
   }
 };
 
-/// What a message and its receive must have alike, at one node.
+/// What a message and its receive must have in common, at one node.
 struct MatchKey {
   Rank from;
   Tag tag;
@@ -92,7 +92,7 @@ struct MatchKey {
   friend bool operator==(const MatchKey&, const MatchKey&) = default;
 };
 
-/// A message that was here before its receive. What is looked at first lies in one cache line, a
+/// A message that was here before its receive. The fields of the search lie in one cache line, a
 /// short body in the next.
 struct alignas(64) EarlyMessage {
   EarlyMessage* next = nullptr;                     ///< of its list
@@ -103,7 +103,7 @@ struct alignas(64) EarlyMessage {
   Bytes bytes = 0;
   std::uint64_t note = 0;
   Worm* worm = nullptr;                 ///< absorbed: the data is in the sender's memory
-  std::array<std::byte, 64> own;        ///< the buffer of a body of so many bytes
+  std::array<std::byte, 64> own;        ///< the buffer of a short body
   std::unique_ptr<std::byte[]> buffer;  ///< of a longer one
   Bytes capacity = 0;                   ///< of that
   /// Without its body.
@@ -113,14 +113,14 @@ struct alignas(64) EarlyMessage {
   Span data() { return {bytes <= sizeof own ? own.data() : buffer.get(), bytes}; }
 };
 
-/// What looks for a message in the tag table of a node, and the message that it has found.
+/// A search for a message in the tag table of a node, and the message that it has found.
 struct Seeker : Transfer {
   explicit Seeker(Kind what) : Transfer(what) {}
 
   Rank from = 0, to = 0;  ///< from: any_source for all
   Tag tag = 0;            ///< any_tag for all
   std::uint32_t context = step_context;
-  std::uint32_t choice = 0;  ///< not 0: of several sources that fit, which
+  std::uint32_t choice = 0;  ///< not 0: picks one of several sources that match
   // The message.
   Rank source = 0;
   Tag source_tag = 0;
@@ -134,25 +134,25 @@ struct Seeker : Transfer {
     return context == its_context && (from == any_source || from == its_from) &&
            (tag == any_tag || tag == its_tag);
   }
-  /// \param message  a worm or an early message
+  /// \param message  a worm or an unexpected message
   void found_message(const auto& message) {
     source = message.from, source_tag = message.tag, source_bytes = message.bytes;
     source_note = message.note;
   }
 };
 
-/// A posted receive: takes a message, now or when it comes.
+/// A posted receive: takes a message, now or when it arrives.
 struct Receive : Seeker {
   Receive() : Seeker(Kind::receive) {}
 
-  bool exact = true;    ///< the message has `bytes`; else at most so many are received
+  bool exact = true;    ///< the message has `bytes`; else at most `bytes` are received
   bool unread = false;  ///< Op::is_unread()
   bool done = true;
   bool was_early = false;  ///< the message was there first
   Bytes bytes = 0;
   std::span<const Span> data;
   void set_data(std::span<const Span> pieces) { data = kept(pieces); }
-  EarlyMessage* claimed = nullptr;  ///< what a query has claimed; null: look for one
+  EarlyMessage* claimed = nullptr;  ///< what a query has claimed; null: search for one
   // The tag table's.
   Receive* next = nullptr;  ///< of its list
   std::uint64_t order = 0;  ///< in which they were posted
@@ -174,7 +174,7 @@ class Cursor {
   void write(ConstSpan from) {
     write(from, [](Span to, ConstSpan part) { std::memcpy(to.data(), part.data(), part.size()); });
   }
-  /// The same with copy(to, from), of as many bytes each.
+  /// The same with copy(to, from), of equal sizes.
   template <class Copy>
   void write(ConstSpan from, Copy&& copy) {
     while (!from.empty()) {
@@ -194,10 +194,10 @@ class Cursor {
 };
 
 /// Copies as many bytes as each has. Whole cache lines of a long one go into memory past the
-/// caches: no line is fetched to be overwritten, and none is pushed out. Such stores are ordered
-/// with nothing until settle_unread().
+/// caches: no line is fetched to be overwritten, and none is evicted. Nothing orders such stores
+/// until settle_unread().
 void copy_unread(Span to, ConstSpan from) noexcept;
-/// Before the copies are published: orders them before every later store of this thread.
+/// Call it before the copies are published: orders them before every later store of this thread.
 void settle_unread() noexcept;
 
 }  // namespace wormcube

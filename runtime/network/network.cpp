@@ -1,4 +1,4 @@
-// The network's tables, the way of each worm through them, and what is told of it.
+// The network's tables, the path of each worm through them, and their descriptions.
 // SPDX-License-Identifier: Apache-2.0
 #include "wormcube/runtime/network/network.hpp"
 
@@ -41,7 +41,8 @@ void Network::address(Worm& worm, Rank from, const Op& op) {
   worm.state = Worm::State::travelling;
   worm.successor = nullptr;
   worm.follows = false;
-  // A node that sends the same way as with this worm before: round a ring, to its one partner.
+  // A node that sends along the same path as with this worm before: round a ring, to its one
+  // partner.
   const auto way = op.to() == Op::To::rank  ? Worm::Way::to_rank
                    : op.moves().size() == 1 ? Worm::Way::by_move
                                             : Worm::Way::by_moves;
@@ -53,8 +54,8 @@ void Network::address(Worm& worm, Rank from, const Op& op) {
   }
   worm.way = Worm::Way::none;  // until the path is whole
   worm.from = from;
-  // Long messages push what is kept out of the cache: to find a path anew takes less than to fetch
-  // it.
+  // Long messages push cached paths out of the cache: to compute a path again takes less time than
+  // to fetch it.
   if (known_paths_.empty() || op.bytes() > settings_.eager_limit) {
     find_path(worm, op);
   } else if (!known_paths_[from].find(worm, op)) {

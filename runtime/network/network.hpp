@@ -25,25 +25,25 @@ namespace wormcube {
 
 class KnownPaths;
 
-/// What the network tells the machine.
+/// What the network reports to the machine.
 class NetworkHost {
  public:
   virtual ~NetworkHost() = default;
-  /// One awaited send or receive of this node is complete. The worm or receive is no longer
-  /// touched.
+  /// One awaited send or receive of this node is complete. The network no longer touches the worm
+  /// or receive.
   virtual void completed(Rank node) noexcept = 0;
-  /// The same of one that the node watches.
+  /// The same for one that the node watches.
   virtual void noticed(Rank node) noexcept = 0;
-  /// A message is not what its receive wants; then failed() is told, too.
+  /// A message does not fit its receive; failed() is called as well.
   virtual void wrong(const WrongMessage& /*message*/) noexcept {}
-  /// A worm or receive of this node cannot go on: it does not fit its other end, the observer has
-  /// thrown, or there is no memory. It never completes. Called by whichever thread carried it.
+  /// A worm or receive of this node cannot continue: it does not fit its other end, the observer
+  /// has thrown, or there is no memory. It never completes. Called by the thread that carried it.
   /// \param step  Transfer::step
   virtual void failed(Rank node, std::uint64_t step, std::exception_ptr error) noexcept = 0;
-  /// Asks a node to carry on what is its own, with Network::carry_on(); true: it will, at once,
-  /// and the caller touches the waiter no more. False: it does something else.
+  /// Asks a node to carry on its own worm or receive, with Network::carry_on(). True: it will, and
+  /// the caller must not touch the waiter. False: it is busy.
   virtual bool give_back(Rank node, Waiter& waiter) noexcept = 0;
-  /// For times: Settings::timing. The clock of the calling node, and how long it has moved data.
+  /// With Settings::timing: the clock of the calling node, and how long it has moved data.
   virtual std::chrono::nanoseconds own_time() noexcept = 0;
   virtual void moved_data(Rank node, std::chrono::nanoseconds time) noexcept = 0;
 };
@@ -53,23 +53,23 @@ class NetworkHost {
 /// table. With the table it finds a posted receive, and its payload moves, in one copy from memory
 /// to memory while the path is held; for up to `eager_limit` bytes, if they are more than one flit,
 /// their flits go through the channels before. Or it finds none: then a short payload moves, the
-/// same way, into an early buffer of the table; a long one's header is absorbed there. Either way
-/// the path is free again; an absorbed message is copied by the receive that comes later, and the
-/// sender's memory stays pinned until then.
+/// the same path, into a buffer of the table for unexpected messages; a long one's header is
+/// absorbed there. Either way the path is free again; an absorbed message is copied by the receive
+/// that comes later, and the sender's memory stays pinned until then.
 ///
 /// No thread waits in here. A worm that cannot have its next reservation stays behind in that
-/// reservation's queue, and the thread that releases it takes the worm over: it is that thread
-/// which then moves header and body on. So the network makes progress whenever any node runs,
-/// whatever the receiver does, and ejection ports never need draining. A visit that has carried
-/// `most_carried` worms of others, or copied `most_moved` bytes (an action counts as its message's
-/// bytes), gives the rest back to their owners, as far as these wait: so a step is not held up by
-/// those who keep queueing for what it releases.
+/// reservation's queue. The thread that releases it takes the worm over and moves header and body
+/// on. So the network makes progress whenever any node runs, whatever the receiver does, and
+/// ejection ports never need draining. A visit that has carried `most_carried` worms of others, or
+/// copied `most_moved` bytes (an action counts as its message's bytes), returns the rest to their
+/// owners, if these wait. So a step is not delayed by worms that keep queueing for what it
+/// releases.
 ///
 /// Threads     launch, post and carry_on: the node that owns the worm or receive; they call
 ///             host.completed for any node. Where all nodes share one thread nothing in here needs
 ///             a locked instruction, and none is used (use_one_thread).
 /// Invariants  a worm belongs to one thread at a time. A thread that works in here works through
-///             its own list of waiters that it was handed, in the order in which it was handed
+///             its own list of waiters that it must carry on, in the order in which it received
 ///             them, and leaves when the list is empty; it holds nothing then. Reservations are
 ///             taken in an order that is acyclic if the channel dependency graph is: ports before
 ///             and after all channels, the tag table last, held only for a search or the copy of a
@@ -77,15 +77,15 @@ class NetworkHost {
 ///             carries it on goes on from there. Flits are in channels only while one thread is in
 ///             one worm's body, which waits for nothing and, once it has its queues, cannot fail.
 ///             So whatever stops a node, it stops between bodies, with all queues empty.
-/// Memory order  of a body. The sender's node has written it before launch(), the receiver's has
-///               done
-///             with its room before post(). Who copies is one of the two, or got the worm from a
-///             reservation's queue, and the receive from the table that the worm holds: each hand-
-///             over is a release and an acquire (Reservation), so both nodes' writes come before
-///             the copy. After it comes settle() of each end (Transfer), a release: the receiver,
-///             who acquires that, sees the body; the sender, who acquires that, may write to its
-///             memory again, and not before: until then it is the copying thread's. A node that is
-///             stopped keeps both ends' memory until no node is in the network (EmulatedNode).
+/// Memory order  for a body. The sender's node has written it before launch(); the receiver's node
+///               has finished with its room before post(). The copying thread is one of the two, or
+///               got the worm from a reservation's queue, and the receive from the table that the
+///               worm holds. Each transfer of ownership is a release and an acquire (Reservation),
+///               so both nodes' writes come before the copy. After it comes settle() of each end
+///               (Transfer), a release: the receiver, which acquires that, sees the body; the
+///               sender, which acquires that, may write to its memory again, and not before: until
+///               then the copying thread owns it. A stopped node keeps both ends' memory until no
+///               node is in the network (EmulatedNode).
 class Network {
  public:
   struct Settings {
@@ -104,13 +104,12 @@ class Network {
   ~Network();
 
   const Routing& routing() const { return routing_; }
-  /// Once, before the first message: all nodes run on one thread.
+  /// Once, before the first message: says that all nodes run on one thread.
   void use_one_thread() { one_thread_ = true; }
 
-  /// Gives the worm its path to op's destination: path and addresses are set, nothing is reserved.
+  /// Sets the worm's path to op's destination and its addresses; nothing is reserved.
   void address(Worm& worm, Rank from, const Op& op);
-  /// Of a large network: fetches what a message of this node, or to it, will touch, without waiting
-  /// for it.
+  /// In a large network: prefetches what a message of this node, or to it, will touch.
   void prefetch(Rank rank) const noexcept {
     if (!known_paths_.empty() || settings_.all_port) return;
     const auto i = static_cast<std::size_t>(rank);
@@ -123,27 +122,27 @@ class Network {
   /// What was given back to its owner: a chain by Waiter::next, the oldest first.
   void carry_on(Waiter* given_back) noexcept;
 
-  /// In words: "channel 3->4 vc 1", "injection port of node 3", ... of an entry of a worm's path.
+  /// The name of an entry of a worm's path: "channel 3->4 vc 1", "injection port of node 3", ...
   /// Only while no thread is in the network.
   std::string describe(const Worm& worm, std::size_t entry) const;
-  /// The links that a worm holds, in words.
+  /// The names of the links that a worm holds.
   std::string held_links(const Worm& worm) const;
 
-  /// What the network's tables take before the first message.
+  /// The size in bytes of the network's tables before the first message.
   static double bytes_of_tables(const Routing& routing, const Settings& settings);
 
   /// Calls f(channel) for each channel that this run has used, ascending. Only between runs.
   void each_channel(const std::function<void(const VirtualChannel&)>& f) const;
-  /// A message that was never received, in words. Only between runs.
+  /// A description of a message that was never received. Only between runs.
   std::optional<std::string> leftover() const;
-  /// All of them, node by node. Only while no thread is in the network.
+  /// All such messages, node by node. Only while no thread is in the network.
   std::vector<UnreceivedMessage> unreceived() const;
-  /// Most bytes of early messages that a node has kept at once since this was asked last. Only
-  /// between runs.
+  /// The peak bytes of unexpected messages that a node has kept since the last call. Only between
+  /// runs.
   Bytes take_early_peak(Rank rank) { return tables_[static_cast<std::size_t>(rank)].take_peak(); }
-  /// Another run: statistics begin anew. What the last run used must be free.
+  /// Starts another run: statistics restart. What the last run used must be free.
   void begin_run() { ++run_; }
-  /// Frees all reservations, forgets all messages. Only between runs.
+  /// Frees all reservations, discards all messages. Only between runs.
   void reset();
 
  private:
@@ -161,8 +160,8 @@ class Network {
   Settings settings_;
   NetworkHost& host_;
   ChannelTable channels_;
-  LazyTable<LinkPorts> link_ports_;  // all-port; also one entry per node, for messages to oneself
-  // Of a large network, gone through at random.
+  LazyTable<LinkPorts> link_ports_;  // all-port; and one per node, for messages to itself
+  // In a large network, accessed at random.
   std::vector<LinkPorts, HugePages<LinkPorts>> node_ports_;  // one-port
   std::vector<TagTable, HugePages<TagTable>> tables_;
   std::vector<KnownPaths> known_paths_;  // of each node; none in a large network

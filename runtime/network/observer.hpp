@@ -1,4 +1,4 @@
-// What the network tells about worms, for tests, traces and teaching.
+// Notifies tests, traces and lessons of what worms do.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -6,8 +6,8 @@
 
 namespace wormcube {
 
-/// Told of each channel that a header reserves, by the thread that moved it, before the header goes
-/// on. An observer that waits holds the worm where it is, with all that it has reserved.
+/// Notified of each channel that a header reserves, by the thread that moved it, before the header
+/// continues. An observer that waits holds the worm where it is, with all that it has reserved.
 class NetworkObserver {
  public:
   virtual ~NetworkObserver() = default;

@@ -1,4 +1,4 @@
-// First come, first served ownership of one resource of the network, without a lock.
+// Ownership of one resource of the network, first come, first served, without a lock.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -19,8 +19,8 @@ struct Waiter {
 };
 
 /// A port, a virtual channel or a node's tag table: held by one waiter, waited for by others.
-/// Nobody blocks in it: whoever cannot have it leaves its waiter behind, and whoever releases it
-/// gets the next waiter to go on with.
+/// Nobody blocks in it: a thread that cannot have it leaves its waiter behind, and the thread that
+/// releases it continues with the next waiter.
 ///
 /// Threads       any thread may acquire; only the thread that acts for the holder may release. As
 ///               OneThread: one thread does both, of all that use it.
@@ -43,8 +43,8 @@ class BasicReservation {
   BasicReservation(const BasicReservation&) = delete;
   BasicReservation& operator=(const BasicReservation&) = delete;
 
-  /// True: the waiter holds the resource now. False: it waits, and may already go on in another
-  /// thread; do not touch it.
+  /// True: the waiter holds the resource now. False: it waits, and another thread may already carry
+  /// it on; do not touch it.
   template <class Threads = SeveralThreads>
   [[nodiscard]] bool acquire(Item& waiter) noexcept {
     auto&& state = Threads::word(state_);
@@ -85,7 +85,7 @@ class BasicReservation {
     return waiter;
   }
 
-  /// Forgets holder and waiters. Only while no thread acts for any of them.
+  /// Discards holder and waiters. Only while no thread acts for any of them.
   void reset() noexcept {
     state_.store(nullptr, std::memory_order_relaxed);
     queue_ = nullptr;

@@ -14,12 +14,12 @@ struct TagQuery : Seeker {
 
   enum class Action : std::uint8_t {
     probe,     ///< which message is there?
-    claim,     ///< the same, and no receive gets it but the one that names it (Receive::claimed)
+    claim,     ///< the same, and reserves it for the receive that names it (Receive::claimed)
     withdraw,  ///< `receive`, if it is still posted
   };
 
   Action action = Action::probe;
-  bool may_wait = true;           ///< probe and claim: for a message to come
+  bool may_wait = true;           ///< probe and claim: wait for a message to arrive
   bool found = false;             ///< it has a message, or has withdrawn the receive
   EarlyMessage* early = nullptr;  ///< the message
   Receive* receive = nullptr;     ///< to withdraw

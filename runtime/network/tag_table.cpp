@@ -9,7 +9,7 @@
 namespace wormcube {
 namespace {
 
-// Of a buffer for so many bytes: by doubling, so that steady state does not allocate.
+// The capacity of a buffer for this many bytes: it doubles, so that steady state does not allocate.
 Bytes buffer_capacity(Bytes bytes) {
   return bytes == 0 ? 0 : std::bit_ceil(std::max<Bytes>(bytes, 64));
 }
@@ -61,7 +61,7 @@ EarlyMessage* TagTable::look(const Seeker& seeker) const {
   return early;
 }
 
-// The first of each source, each as likely as the others.
+// The first of each source, all equally likely.
 EarlyMessage* TagTable::look_for_any(const Seeker& seeker) const {
   std::vector<EarlyMessage*> firsts;
   for (EarlyMessage* early = oldest_; early != nullptr; early = early->newer) {
@@ -149,7 +149,7 @@ void TagTable::recycle(EarlyMessage* early, const Limits& limits) {
   if (early->worm == nullptr) {
     --buffers_;
     buffered_ -= limits.header + early->bytes;
-    if (early->capacity > 0 && capacity_ > 2 * limits.bytes) {  // what large ones have left behind
+    if (early->capacity > 0 && capacity_ > 2 * limits.bytes) {  // what large ones have left over
       capacity_ -= early->capacity;
       early->buffer.reset();
       early->capacity = 0;

@@ -1,4 +1,4 @@
-// The tag table: which receive takes which message, by (context, source, tag), in the order sent.
+// The tag table: matches receives and messages by (context, source, tag), in the order sent.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -14,15 +14,16 @@
 
 namespace wormcube {
 
-/// One node's table of posted receives and of messages that came before their receive. A
-/// reservation like any other of the network: a worm reserves it last, a receive nothing else.
+/// One node's table of posted receives and of unexpected messages, which arrived before their
+/// receive. A reservation like any other of the network: a worm reserves it last, a receive nothing
+/// else.
 ///
 /// Threads     all functions but acquire: the thread that acts for the holder.
-/// Invariants  no posted receive fits an early message. Each list is in order of arrival; worms of
-///             one source and context arrive in the order sent. Receives with wildcards have a list
-///             of their own; of two that fit a message the lower `order` is taken.
-/// Memory      a short message that comes early is kept in a buffer, made and enlarged when needed,
-///             as long as there are not more of them, and of their bytes, than the limits; else it
+/// Invariants  no posted receive fits an unexpected message. Each list is in order of arrival;
+///             worms of one source and context arrive in the order sent. Receives with wildcards
+///             have a list of their own; of two that fit a message the lower `order` matches.
+/// Memory      a short unexpected message is kept in a buffer, created and enlarged when needed, as
+///             long as the number of messages and their bytes are within the limits. Otherwise it
 ///             is treated like a long one: its header is absorbed, its data stays with the sender.
 class alignas(64) TagTable final : public Reservation {
  public:
@@ -31,41 +32,40 @@ class alignas(64) TagTable final : public Reservation {
   struct Limits {
     std::size_t messages;
     Bytes bytes;
-    Bytes header;  ///< what each counts beside its own bytes
+    Bytes header;  ///< what each counts besides its own bytes
   };
   static constexpr Limits usual{early_slots, unexpected_bytes, 0};
-  /// What so many short messages of at most so many bytes take in one table of the usual limits, if
-  /// all come early.
+  /// What these short messages take in one table with the usual limits, if all are unexpected.
   static Bytes bytes_of_early(std::size_t messages, Bytes longest);
 
-  /// Takes the receive that was posted first of those that fit a message, or null.
+  /// Removes and returns the receive that was posted first of those that fit a message, or null.
   Receive* take_receive(Rank from, Tag tag, std::uint32_t context = step_context);
   void post(Receive& receive);
-  /// Takes a receive out; false: it is not posted any more.
+  /// Removes a receive; false: it is not posted any more.
   bool withdraw(Receive& receive);
 
-  /// The early message that came first of those that fit, or null. Without wildcards only.
+  /// The unexpected message that arrived first of those that fit, or null. Without wildcards only.
   EarlyMessage* take_early(Rank from, Tag tag, std::uint32_t context = step_context);
-  /// The same with wildcards too; give what was taken back with recycle().
+  /// The same with wildcards too; return what was removed with recycle().
   EarlyMessage* look(const Seeker& seeker) const;
   EarlyMessage* take_early(const Seeker& seeker);
-  /// An early message with a buffer for a short message, or null if there is no room.
+  /// An entry with a buffer for a short unexpected message, or null if there is no room.
   EarlyMessage* keep_short(const Worm& worm, const Limits& limits = usual);
   EarlyMessage& keep_absorbed(Worm& worm);
   void recycle(EarlyMessage* early, const Limits& limits = usual);
 
   /// A query that waits for a message.
   void wait_for_message(TagQuery& query);
-  /// Takes a query out that fits an early message: probes first, in their order. Null: none.
+  /// Removes a query that fits an unexpected message: probes first, in their order. Null: none.
   TagQuery* take_query(const EarlyMessage& early);
-  /// Takes this message out: a query has claimed it.
+  /// Removes this message: a query has claimed it.
   void claim(EarlyMessage& early);
 
-  /// The first message that nobody received, or null. Only between runs, as reset().
+  /// The first message that was never received, or null. Only between runs, as reset().
   const EarlyMessage* leftover() const { return oldest_; }
-  /// Most bytes that were kept at once since this was asked last.
+  /// The peak bytes that were kept since the last call.
   Bytes take_peak() { return std::exchange(peak_, buffered_); }
-  /// Calls f(early) for each that nobody has received, in order of arrival. While no thread is in
+  /// Calls f(early) for each that was not received, in order of arrival. Only while no thread is in
   /// the network.
   template <class F>
   void each_early(F&& f) const {
@@ -73,7 +73,7 @@ class alignas(64) TagTable final : public Reservation {
   }
   void reset() noexcept;
 
-  /// Fetches what a short message touches, without waiting for it.
+  /// Prefetches what a short message touches.
   void prefetch() const noexcept {
     for (std::size_t line = 0; line < sizeof(TagTable); line += 64) {
       __builtin_prefetch(reinterpret_cast<const std::byte*>(this) + line, 1);
@@ -86,7 +86,8 @@ class alignas(64) TagTable final : public Reservation {
   void append(EarlyMessage& early);
   void unlink(EarlyMessage& early);
 
-  // What a short message to a posted receive touches comes first, then what one that is early does.
+  // What a short message to a posted receive touches comes first, then what an unexpected one
+  // touches.
   MatchList<Receive> with_wildcard_;
   MatchLists<Receive> posted_;
   std::uint64_t next_order_ = 0;
@@ -100,7 +101,7 @@ class alignas(64) TagTable final : public Reservation {
   Bytes peak_ = 0;                                  // the most of that
   Bytes capacity_ = 0;                              // of all buffers there are
   std::vector<std::unique_ptr<EarlyMessage>> all_;  // owns every other
-  EarlyMessage own_;  // most nodes need one at a time, so this goes first
+  EarlyMessage own_;  // most nodes need one at a time, so this is used first
 };
 
 }  // namespace wormcube

@@ -1,4 +1,4 @@
-// Arithmetic on ranks that papers take for granted.
+// Arithmetic on ranks that papers assume.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 

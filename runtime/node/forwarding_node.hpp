@@ -1,4 +1,4 @@
-// A node that passes everything on to another.
+// A node that forwards every call to another.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -9,7 +9,7 @@
 
 namespace wormcube {
 
-/// What views, parts, traces and tests override parts of.
+/// The base of views, parts, traces and tests, which override some of it.
 class ForwardingNode : public Node {
  public:
   explicit ForwardingNode(Node& node) : node_(node) {}

@@ -1,4 +1,4 @@
-// Work handed to a node: a function by reference.
+// A function by reference, as a node's work.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 

@@ -16,8 +16,8 @@
 
 namespace wormcube {
 
-/// What a node's work on its own memory is charged as: nothing, permuting blocks, or combining two
-/// operands of a reduction.
+/// How a node's work on its own memory is charged: not at all, as permuting blocks, or as combining
+/// two operands of a reduction.
 enum class Charge : std::uint8_t { none, rearrange, combine };
 
 class GridView;  // views.hpp
@@ -27,7 +27,8 @@ class GroupView;
 /// a proof) implements it; algorithms see nothing else.
 ///
 /// A node program is a function of a Node that every node runs. It is oblivious if its control flow
-/// depends on rank, size and block sizes only; collectives are, and touch data in local() only.
+/// depends on rank, size and block sizes only. Collectives are oblivious, and touch data in local()
+/// only.
 ///
 /// Only the node's own program may call these functions.
 class Node {
@@ -41,7 +42,7 @@ class Node {
   virtual const Topology& topology() const = 0;
   Rank size() const { return topology().nodes(); }
   Rank coordinate(int dimension) const { return topology().coordinate(rank(), dimension); }
-  /// The node `hops` away along a dimension; throws UsageError where there is none.
+  /// The node `hops` away along a dimension; throws UsageError if there is none.
   Rank neighbour(int dimension, int hops) const {
     return topology().neighbour(rank(), dimension, hops);
   }
@@ -52,8 +53,8 @@ class Node {
   ///
   /// A byte that is received into belongs to one piece of one receive of the step, and to no send:
   /// receives overlap neither each other nor sends. Sends may overlap sends. Dry runs and proofs
-  /// refuse whatever breaks this; a Machine what does so in a step of at most 16 pieces, so that a
-  /// step is not slowed by its check; nodes in MPI processes check nothing.
+  /// refuse a step that breaks this rule. A Machine does so in a step of at most 16 pieces, so that
+  /// the check does not slow a step down; nodes in MPI processes check nothing.
   ///
   /// Throws UsageError for a peer or move outside the topology, and for data that overlap;
   /// Deadlock, Stopped as the machine reports them.
@@ -66,18 +67,18 @@ class Node {
     while (steps-- > 0) step();
   }
 
-  /// Names the steps from here to the next name or the end, for those who look at a schedule: "two
-  /// hops". Kept by record(); a run knows nothing of it.
+  /// Names the steps from here to the next name or the end, for readers of a schedule: "two hops".
+  /// record() keeps it; a run ignores it.
   virtual void phase(std::string_view /*name*/) {}
 
-  /// Says what the local() that follows computes: so many operations on numbers, over so many bytes
-  /// of own memory, read and written. For those who price a schedule: kept by record(); a run knows
-  /// nothing of it.
+  /// Declares what the local() that follows computes: the number of operations on numbers, and the
+  /// bytes of its own memory that it reads and writes. It serves to price a schedule: record()
+  /// keeps it; a run ignores it.
   virtual void computes(double /*operations*/, double /*bytes*/) {}
 
   /// Work on own memory; skipped in a dry run. What a node does between two steps adds up. With a
   /// window (MachineOptions::window) it first completes the steps under way, and may throw Stopped
-  /// or Deadlock as a step does; then the work is not done. The same goes for rearrange() and
+  /// or Deadlock as a step does; then the work is not done. The same holds for rearrange() and
   /// combine().
   void local(FunctionRef work) { this->work(Charge::none, 0, work); }
   /// Work that permutes `bytes` of blocks in own memory: charged as rearrangement.
@@ -88,9 +89,9 @@ class Node {
   /// Private memory for as long as the result lives; accounted.
   Memory memory(Bytes bytes, Purpose purpose = Purpose::staging) { return {*this, bytes, purpose}; }
 
-  /// What an algorithm computes from its options, topology() and rank() alone: made by make() in
-  /// the first call of this node, found again in every later one, of later runs of the machine too.
-  /// The reference lives as long as the machine.
+  /// A plan: what an algorithm computes from its options, topology() and rank() alone. This node's
+  /// first call computes it by make(); every later one finds it again, in later runs of the machine
+  /// too. The reference lives as long as the machine.
   template <class Plan, class Make>
   const Plan& plan(std::string_view algorithm, std::span<const std::int64_t> options, Make make) {
     return plans().get<Plan>(algorithm, options, topology(), rank(), make);
@@ -102,20 +103,20 @@ class Node {
   }
 
   /// The line or ring through this node along one dimension, as a node of its own: rank() is the
-  /// coordinate there. Throws UsageError for a dimension that is not there.
+  /// coordinate there. Throws UsageError if there is no such dimension.
   GridView along(int dimension);
   /// The part of the network through this node along several dimensions, which keep their shapes.
   /// Throws UsageError unless the dimensions are there and ascend.
   GridView along(std::span<const int> dimensions);
   GridView along(std::initializer_list<int> dimensions);
   /// The torus or mesh of each spacing-th node in every dimension, counted from this one: its
-  /// coordinates and hops are multiples of the spacing here. Two nodes of a dimension are one
+  /// coordinates and hops are multiples of the spacing here. Two nodes of a dimension share one
   /// cable, where either sign leads to the other, on a line as on a ring. Throws UsageError unless
   /// all dimensions are rings or lines, and of a multiple of the spacing.
   GridView every(int spacing);
   /// The nodes `members` (distinct, this one among them, the same list on each) as a complete
   /// network of their own: rank() is the position in the list, which must outlive the view. Moves
-  /// in it are messages by rank, on the router's way.
+  /// in it are messages by rank, on the router's path.
   GroupView group(std::span<const Rank> members);
 
  protected:
@@ -124,7 +125,7 @@ class Node {
   virtual void work(Charge charge, Bytes bytes, FunctionRef work) = 0;
   virtual Span acquire(Bytes bytes, Purpose purpose) = 0;
   virtual void release(Span data, Purpose purpose) noexcept = 0;
-  /// The plans of this computer, shared by all views of it.
+  /// This computer's plans, shared by all views of it.
   virtual PlanCache& plans() = 0;
 };
 

@@ -1,4 +1,4 @@
-// Who an op's other node is, and what overlaps in words.
+// The other node of an op, and a description of overlaps.
 // SPDX-License-Identifier: Apache-2.0
 #include "wormcube/runtime/node/op.hpp"
 
@@ -13,8 +13,8 @@ namespace wormcube {
 Rank peer_of(const Topology& topology, Rank rank, const Op& op) {
   if (op.to() == Op::To::rank) {
     if (op.peer() < 0 || op.peer() >= topology.nodes()) {
-      throw UsageError(
-          fmt::format("{}: peer {} of {} nodes", topology.name(), op.peer(), topology.nodes()));
+      throw UsageError(fmt::format("{}: peer {} out of range [0, {})", topology.name(), op.peer(),
+                                   topology.nodes()));
     }
     return op.peer();
   }

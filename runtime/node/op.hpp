@@ -1,4 +1,4 @@
-// One send or one receive of a step, and the words that make one.
+// One send or one receive of a step, and the functions that make one.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -48,7 +48,7 @@ class Op {
   }
   Tag tag() const { return tag_; }
   /// The signed moves from this node to the other, in the order travelled; none if that is named by
-  /// rank. A send's are the message's way. A receive's only say where the source is.
+  /// rank. A send's moves are the message's path. A receive's only say where the source is.
   std::span<const Move> moves() const { return to_ == To::move ? std::span(&move_, 1) : moves_; }
   /// The data, in the order sent. A receive fills its pieces in order; they may be cut differently
   /// from the send's.
@@ -59,8 +59,8 @@ class Op {
     return sum;
   }
 
-  /// A receive whose data the program neither reads nor sends on soon, as it is more than caches
-  /// hold: long pieces may go past them into memory. A hint: it changes nothing but time.
+  /// A receive whose data the program neither reads nor sends soon, for instance because it exceeds
+  /// the caches: long pieces may bypass them into memory. A hint: it changes only the time.
   Op unread() const {
     Op op = *this;
     op.unread_ = true;
@@ -118,8 +118,8 @@ class Op {
   std::span<const Span> pieces_;
 };
 
-/// Sends data: to a node by rank, the router chooses the way; along one dimension, the message says
-/// which way round and how far; along several moves, in this order.
+/// Sends data: to a node by rank, where the router chooses the path; along one dimension, where the
+/// message gives direction and distance; along several moves, in this order.
 inline Op send(Rank to, ConstSpan data, Tag tag = 0) {
   return {Op::Kind::send, to, only_read(data), tag};
 }
@@ -152,7 +152,7 @@ Op receive_pieces(From from, std::span<const Span> pieces, Tag tag = 0) {
   return receive(from, Span{}, tag).with_pieces(pieces);
 }
 
-/// Both ways with one partner, as the ops of a step: step(exchange(partner, out, in)). By move, the
+/// Exchanges with one partner, as the ops of a step: step(exchange(partner, out, in)). By move, the
 /// partner is where the move leads; each of the two names the other.
 inline std::array<Op, 2> exchange(Rank partner, ConstSpan out, Span in, Tag tag = 0) {
   return {send(partner, out, tag), receive(partner, in, tag)};
@@ -165,8 +165,8 @@ inline std::array<Op, 2> exchange(Move partner, ConstSpan out, Span in, Tag tag 
 /// UsageError if there is none.
 Rank peer_of(const Topology& topology, Rank rank, const Op& op);
 
-/// Two ops of a step of node `rank` whose data overlap, in words: "a send of 8 bytes and the
-/// receive from 1 of 8 bytes overlap in memory". One op twice: of its pieces two overlap.
+/// A description of two ops of a step of node `rank` whose data overlap: "a send of 8 bytes and the
+/// receive from 1 of 8 bytes overlap in memory". One op twice: two of its pieces overlap.
 std::string overlap_text(const Topology& topology, Rank rank, const Op& one, const Op& other);
 
 }  // namespace wormcube

@@ -1,4 +1,4 @@
-// Plans: what a node's algorithms compute from their inputs' shapes alone, made once and kept.
+// Plans: what a node's algorithms compute from their inputs' shapes alone, computed once and kept.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -33,7 +33,7 @@ class PlanCache {
   PlanCache& operator=(const PlanCache&) = delete;
 
   /// The plan of this key, from make() if there is none yet; lives as long as the cache. make() may
-  /// ask for other plans; if it throws, nothing is kept.
+  /// request other plans; if it throws, nothing is kept.
   template <class Plan, class Make>
   const Plan& get(std::string_view algorithm, std::span<const std::int64_t> options,
                   const Topology& topology, Rank rank, Make&& make) {

@@ -16,27 +16,27 @@ namespace wormcube {
 inline constexpr Rank any_source = -1;
 inline constexpr Tag any_tag = std::numeric_limits<Tag>::min();
 
-/// Which messages a receive or a probe is for. Messages of one context are for receives of that
-/// context only; those of steps have a context of their own, so no wildcard takes them: the
-/// highest, which no request may name.
+/// Which messages a receive or a probe matches. Messages of one context match receives of that
+/// context only. Those of steps have a context of their own, so no wildcard matches them: the
+/// highest, which no request may use.
 struct MessagePattern {
   Rank source = any_source;
   Tag tag = any_tag;
   std::uint32_t context = 0;
 };
 
-/// What a completed request was. Of a receive: of the message that it took.
+/// What a completed request was. For a receive: of the message that it matched.
 struct Status {
   Rank source = any_source;  ///< of a send: the destination
   Tag tag = any_tag;
-  Bytes bytes = 0;         ///< of the message; more than the room: only the room was filled
+  Bytes bytes = 0;         ///< of the message; if it exceeds the buffer, only the buffer was filled
   bool truncated = false;  ///< it was longer than the room
   bool cancelled = false;
-  bool was_early = false;  ///< it was there before it was asked for
+  bool was_early = false;  ///< it was there before the receive was posted
   std::uint64_t note = 0;  ///< the sender's
 };
 
-/// A message that has come to a node and that no receive has taken.
+/// A message that has arrived at a node and that no receive has matched.
 struct UnreceivedMessage {
   Rank from = 0, to = 0;
   Tag tag = 0;
@@ -44,7 +44,7 @@ struct UnreceivedMessage {
   Bytes bytes = 0;
 };
 
-/// A message of another size than the receive of a step that it has come for.
+/// A message whose size differs from the receive of its step.
 struct WrongMessage {
   Rank from = 0, to = 0;
   Tag tag = 0;
@@ -52,13 +52,13 @@ struct WrongMessage {
   Bytes wanted = 0;
 };
 
-/// A request of one node: an index and a generation, so that one that is used after its end is
-/// found out. The default is null: complete at once, with an empty status.
+/// A request of one node: an index and a generation, so that use after its end is detected. The
+/// default is null: complete at once, with an empty status.
 class Request {
  public:
   Request() = default;
   bool is_null() const { return generation_ == 0; }
-  /// Of those of its node that have not ended no other has it.
+  /// Unique among the open requests of its node.
   std::uint32_t slot() const { return index_; }
   friend bool operator==(const Request&, const Request&) = default;
 
@@ -68,7 +68,7 @@ class Request {
   std::uint32_t index_ = 0, generation_ = 0;
 };
 
-/// What goes on beside a node's program. It starts and ends requests of its own and settles open
+/// Code that runs beside a node's program. It starts and ends requests of its own and settles open
 /// ones; it must not wait.
 class ProgressEngine {
  public:
@@ -78,23 +78,22 @@ class ProgressEngine {
   virtual void progress() = 0;
 };
 
-/// What a node asks about messages that no receive has taken, and receives that no message has
-/// found.
+/// What a node asks about messages that no receive has matched, and receives that no message has
+/// matched.
 class MessageQueries {
  public:
   virtual ~MessageQueries() = default;
 
-  /// The message that a receive of this pattern would take, if it is there.
+  /// The message that a receive of this pattern would match, if it is there.
   virtual std::optional<Status> probe(const MessagePattern& pattern) = 0;
-  /// The same, waiting until there is one.
+  /// The same, after waiting until there is one.
   virtual Status wait_for(const MessagePattern& pattern) = 0;
-  /// Takes it away, so that no other receive gets it. Give it to
-  /// Requests::receive().
+  /// Claims it, so that no other receive gets it. Pass it to Requests::receive().
   virtual std::optional<Request> take(const MessagePattern& pattern, Status& status) = 0;
   virtual Request wait_to_take(const MessagePattern& pattern, Status& status) = 0;
 
-  /// Withdraws a receive if no message has come for it: it is complete then, and its status says
-  /// so. Returns whether it was withdrawn. Of a send: false.
+  /// Withdraws a receive if no message has matched it: it is complete then, and its status says so.
+  /// Returns whether it was withdrawn. For a send: false.
   virtual bool cancel(Request request) = 0;
 };
 
@@ -105,14 +104,14 @@ class MessageQueries {
 /// Order        messages of one source and context are matched in the order in which they were
 ///              started: of those that fit a receive the oldest, of receives that fit a message the
 ///              one posted first. Between sources there is no order.
-/// Standard     a send of at most eager_limit bytes (unexpected_limit, if that is set) is complete
-///              when it is copied, others when they are received. Synchronous ones are never
-///              complete before a receive has taken them.
-/// Polling      what returns false or nothing has let others run on this core. A program of which
-///              all nodes poll is not found to be in a deadlock.
+/// Standard     a send of at most eager_limit bytes (unexpected_limit, if that is set) is complete when
+///              it is copied, others when they are received. Synchronous ones are never complete
+///              before a receive has matched them.
+/// Polling      a call that returns false or nothing has let others run on this core. If all nodes
+///              of a program poll, no deadlock is detected.
 /// Threads      the node's own program only.
 ///
-/// All functions throw UsageError for a node that is none, moves (requests go by rank), a request
+/// All functions throw UsageError for a node out of range, moves (requests name ranks), a request
 /// that is not this node's or has ended; Deadlock and Stopped as step() does. When a program ends
 /// with requests that are not completed, or messages were never received, the run throws
 /// UsageError, unless MessagingOptions::allow_unreceived.
@@ -120,9 +119,9 @@ class Requests : public MessageQueries {
  public:
   enum class Mode : std::uint8_t { standard, synchronous };
 
-  /// Starts a send or a receive; op's pieces may go when it returns, its data not. A receive's data
-  /// are room for at most so many bytes.
-  /// \param note  travels with a send, and comes out of its receive's status
+  /// Starts a send or a receive; op's pieces may be freed when it returns, its data may not. A
+  /// receive's data are a buffer for at most that many bytes.
+  /// \param note  travels with a send, and is in its receive's status
   virtual Request start(const Op& op, std::uint32_t context = 0, Mode mode = Mode::standard,
                         std::uint64_t note = 0) = 0;
   virtual Request start(const MessagePattern& from, Span room) = 0;
@@ -136,53 +135,53 @@ class Requests : public MessageQueries {
   virtual void free(Request& request) = 0;
 
   virtual bool test(Request& request, Status* status = nullptr) = 0;
-  /// What test() would return, and the request stays as it is.
+  /// What test() would return; the request stays as it is.
   virtual bool is_ready(Request request) = 0;
-  /// What wait() would return of one that is ready, and the request stays as it is.
+  /// What wait() would return for one that is ready; the request stays as it is.
   virtual Status look_at(Request request) = 0;
   virtual Status wait(Request& request) = 0;
   /// \param statuses  as many as requests, or none
   virtual void wait_all(std::span<Request> requests, std::span<Status> statuses = {}) = 0;
-  /// Which one is complete, or nothing if none is active. Looks from behind the one that it
-  /// returned last, so that none is passed over for ever.
+  /// The index of a complete one, or nothing if none is active. The search starts behind the one
+  /// that it returned last, so that none is starved.
   virtual std::optional<std::size_t> wait_any(std::span<Request> requests, Status& status) = 0;
-  /// All that are complete, one at least: their indices, and statuses in the same order. Returns
+  /// All that are complete, at least one: their indices, and statuses in the same order. Returns
   /// how many; 0 if none is active.
   virtual std::size_t wait_some(std::span<Request> requests, std::span<std::size_t> indices,
                                 std::span<Status> statuses) = 0;
 
-  /// Receives what was taken. The request is then a receive, to be completed.
+  /// Receives what was claimed. The request is then a receive, to be completed.
   virtual void receive(Request taken, Span room) = 0;
 
-  /// Sends a message of so many bytes, and runs `action` where it arrives, in place of a receive:
+  /// Sends a message of this many bytes, and runs `action` where it arrives, instead of a receive:
   /// the destination's program takes no part. Returns when it has run. Actions at one node run one
-  /// after the other, each sees what those before it did; by any thread.
+  /// after another, on any thread; each sees what those before it did.
   virtual void act_at(Rank to, Bytes bytes, FunctionRef action) = 0;
 
   /// Others have the core meanwhile, unless a progress engine calls it. A node that sleeps counts
-  /// as running: it is in no deadlock. When the machine stops it throws Stopped at once.
+  /// as running: it is in no deadlock. When the machine stops, it throws Stopped at once.
   virtual void sleep(std::chrono::nanoseconds time) = 0;
 
-  /// One that is no message: it is complete when settle() says so.
+  /// A request without a message: it is complete when settle() says so.
   virtual Request open() = 0;
   virtual void settle(Request request) = 0;
 
-  /// The number of a new scope, within those that are open. For RequestScope.
+  /// The number of a new scope, nested in those that are open. For RequestScope.
   virtual std::uint32_t open_scope() noexcept = 0;
   /// Ends all requests that were started since. False: the machine stops.
   virtual bool close_scope(std::uint32_t scope) noexcept = 0;
 
-  /// The engine that makes progress from now on; null: none. Not with steps in a window
+  /// The engine that makes progress from now on; null: none. Not allowed with steps in a window
   /// (MachineOptions::window), nor in lock step.
   virtual void set_progress_engine(ProgressEngine* engine) = 0;
-  /// The progress engine's own: a send, or a receive of exactly so many bytes, as of a step.
+  /// For the progress engine: a send, or a receive of exactly this many bytes, as in a step.
   virtual Request start_background(const Op& op, std::uint32_t context) = 0;
-  /// Ends one of those if it is complete, and says whether it was. Lets nobody run meanwhile.
+  /// Ends one of those if it is complete, and returns whether it was. Lets no other node run.
   virtual bool end_background(Request& request) = 0;
 };
 
 /// Ends what was started in its scope, whether the scope is left by a return or by an exception:
-/// withdraws receives that no message has come for, and waits for all other requests. Persistent
+/// withdraws receives that no message has matched, and waits for all other requests. Persistent
 /// ones become inactive. So the data of a request may be local variables that are declared before
 /// the scope:
 ///
@@ -191,9 +190,9 @@ class Requests : public MessageQueries {
 ///     Request answer = requests_of(node).start(MessagePattern{.tag = 7}, room);
 ///     parse(question);  // may throw
 ///
-/// Without a scope, an exception that leaves while a request is active frees the locals first: what
-/// then arrives overwrites whatever is there. If a node leaves a scope by an exception and the
-/// sends that it waits for are never received, the run throws that exception, not Deadlock.
+/// Without a scope, an exception that leaves while a request is active frees the locals first: a
+/// message that arrives then overwrites whatever is there. If a node leaves a scope by an exception
+/// and the sends that it waits for are never received, the run throws that exception, not Deadlock.
 class RequestScope {
  public:
   explicit RequestScope(Requests& requests) : requests_(requests), number_(requests.open_scope()) {}
@@ -206,8 +205,8 @@ class RequestScope {
   std::uint32_t number_;
 };
 
-/// The requests of a node. Throws UsageError where there are none: in a dry run and in a proof,
-/// since what depends on them is not oblivious; in views, parts of together() and traces; over MPI.
+/// The requests of a node. Throws UsageError if it has none: in a dry run and in a proof, since
+/// programs that use them are not oblivious; in views, parts of together() and traces; over MPI.
 Requests& requests_of(Node& node);
 
 /// A node that has them.

@@ -31,7 +31,7 @@ class PartNode final : public ForwardingNode {
     if (stopping_) throw Stopped();
   }
 
-  /// To the part's next step or its end. Throws what the part throws.
+  /// Runs the part to its next step or its end. Throws what the part throws.
   void run() {
     if (strand_ == nullptr) {
       strand_ = IdleStrands::take();

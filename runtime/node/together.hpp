@@ -11,19 +11,19 @@
 
 namespace wormcube {
 
-/// A program for a part of a node's work. It may use the node that it is given, views made of it,
+/// A program for a part of a node's work. It may use the node that it is given, views of that node,
 /// and no other node: steps, local() and memory() as everywhere.
 using Part = std::function<void(Node&)>;
 
-/// Runs the parts side by side. Their first steps, all their ops in the order of the parts, are the
-/// node's next step; their second steps the one after; and so on until the longest part ends. Parts
-/// with fewer steps add nothing to the later ones. Between two steps the parts run one after the
-/// other, in their order, so what they do in local() adds up. Works on every node, a part's among
-/// them.
+/// Runs the parts side by side. Their first steps together, with all ops in the order of the parts,
+/// are the node's next step; their second steps the one after; and so on until the longest part
+/// ends. Parts with fewer steps add nothing to the later ones. Between two steps the parts run one
+/// after another, in their order, so the times of their local() add up. Works on every node,
+/// including the node of a part.
 ///
 /// All nodes must take together() in the same step, as they take every step. Messages of two parts
-/// between the same two nodes need different tags, or an order that both nodes agree on: the
-/// parts'.
+/// between the same two nodes need different tags, or an order that both nodes agree on: that of
+/// the parts.
 ///
 /// Each part has a stack of its own of 256 KiB while it runs; thread_local data are shared.
 ///

@@ -1,4 +1,4 @@
-// Views: a step of a part of the network, told to the node below in its own ranks and dimensions.
+// Views: translate a step of a part of the network to the ranks and dimensions of the node below.
 // SPDX-License-Identifier: Apache-2.0
 #include "wormcube/runtime/node/views.hpp"
 
@@ -67,11 +67,12 @@ Move GridView::below(Move move, Rank& at) const {
   }
   const int dimension = plan_.dimensions[static_cast<std::size_t>(move.dimension)];
   if (plan_.spacing == 1) return {dimension, move.hops};
-  // Refused by the view's own size, beyond which hops times the spacing may be no number, or a
-  // small one.
+  // The view's own size is checked here: beyond it, hops times the spacing may overflow to a small
+  // number.
   const Rank from = std::exchange(at, topology().neighbour(at, move.dimension, move.hops));
   const bool on_line = topology().factor(move.dimension).shape() == Shape::line;
-  // On one cable either sign leads to the other node; on the line below it only the right one does.
+  // On one cable either sign leads to the other node; on the line below it, only the right sign
+  // does.
   const int hops = on_line ? topology().coordinate(at, move.dimension) -
                                  topology().coordinate(from, move.dimension)
                            : move.hops;
@@ -128,7 +129,8 @@ Rank position(const Node& node, std::span<const Rank> members) {
   bool ascending = true;
   for (std::size_t i = 0; i < members.size(); ++i) {
     if (members[i] < 0 || members[i] >= node.size()) {
-      throw UsageError(fmt::format("group: member {} of {} nodes", members[i], node.size()));
+      throw UsageError(
+          fmt::format("group: member {} out of range [0, {})", members[i], node.size()));
     }
     if (members[i] == node.rank()) found = i;
     ascending = ascending && (i == 0 || members[i - 1] < members[i]);
@@ -138,8 +140,9 @@ Rank position(const Node& node, std::span<const Rank> members) {
     std::ranges::sort(sorted);
     const auto twice = std::ranges::adjacent_find(sorted);
     if (twice != sorted.end()) {
-      throw UsageError(fmt::format("group: member {} is twice among the {} members; name each once",
-                                   *twice, members.size()));
+      throw UsageError(
+          fmt::format("group: member {} occurs twice among the {} members; name each once", *twice,
+                      members.size()));
     }
   }
   if (found == members.size()) {

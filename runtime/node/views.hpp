@@ -24,10 +24,10 @@ class View : public ForwardingNode {
   View(Node& node, const Topology& topology, Rank rank)
       : ForwardingNode(node), topology_(topology), rank_(rank) {}
   virtual Rank below(Rank member) const = 0;  // the member's rank in the node below
-  /// All messages do: moves only say between whom.
+  /// True for all messages: moves only determine the destination.
   virtual bool goes_by_rank() const { return false; }
-  /// Else: the move as the node below makes it. `at` is the member that it starts at; a view whose
-  /// moves depend on it keeps it up to date along an op's moves.
+  /// Otherwise: the move as the node below makes it. `at` is the member that it starts at; a view
+  /// whose moves depend on it keeps it up to date along an op's moves.
   virtual Move below(Move move, Rank& /*at*/) const { return move; }
 
  private:
@@ -37,7 +37,7 @@ class View : public ForwardingNode {
   std::vector<Move> moves_;
 };
 
-/// Some dimensions of the node below, and there each spacing-th node.
+/// Some dimensions of the node below, and in each of them every spacing-th node.
 class GridView final : public View {
  private:
   friend class Node;
@@ -60,7 +60,7 @@ using LineView = GridView;  ///< of one dimension
 
 class GroupView final : public View {
  public:
-  /// Throws UsageError if this node is not among the members, a member is not a node, or is there
+  /// Throws UsageError if this node is not among the members, or a member is out of range or occurs
   /// twice.
   GroupView(Node& node, std::span<const Rank> members);
 

@@ -43,7 +43,7 @@ Uncontended uncontended(const Schedule& schedule, const Routing& routing,
   std::vector<Channel> path;
   std::vector<std::pair<Link, Ticks>> ports;
   for (std::size_t t = 0; t <= steps; ++t) {
-    // Who took step t - 1 posts step t, or ends.
+    // The node that took step t - 1 posts step t, or ends.
     Ticks latest = 0, longest = 0;
     for (Rank v = 0; model.lock_step && v < nodes; ++v) {
       if (t > steps_of(schedule, v)) continue;
@@ -133,7 +133,7 @@ LockStepForm lock_step_form(const Schedule& schedule, const Routing& routing,
 
 namespace {
 
-/// Sums for keys, of which the highest is asked for: in an array where there are few enough.
+/// Sums by key, of which the highest is asked for: in an array if there are few enough.
 class Sums {
  public:
   explicit Sums(std::int64_t keys) {
@@ -191,7 +191,7 @@ Losses losses(const Schedule& schedule, const MachineModel& model, const Replay&
     if (message.ready != no_tick) result.ports += message.ready - model.startup - message.posted;
     if (model.lock_step || replay.steps.empty() || message.posted == no_tick) continue;
     const auto& there = replay.steps[static_cast<std::size_t>(message.to)];
-    if (message.step > there.size()) continue;  // the receiver never came so far
+    if (message.step > there.size()) continue;  // the receiver never got this far
     const Ticks posted = (message.step == 0 ? 0 : there[message.step - 1]) +
                          own_work(schedule, model, message.to, message.step).total();
     result.late_partners += std::max<Ticks>(0, message.posted - posted);
@@ -219,7 +219,7 @@ std::string_view to_string(PathPiece::Kind kind) {
 
 namespace {
 
-/// Goes back in time, from what ended last to what it waited for.
+/// Goes back in time, from the event that ended last to the one that it waited for.
 class BackInTime {
  public:
   BackInTime(const Schedule& schedule, const MachineModel& model, const Replay& replay)
@@ -236,7 +236,8 @@ class BackInTime {
     std::size_t step = steps_of(schedule_, node);
     Ticks time = *last;
     while (true) {
-      // The node posts `step` at `time`, or ends then: its work, then what it was complete with.
+      // The node posts `step` at `time`, or ends then: its work, then the event that completed its
+      // wait.
       step_begins(node, step, time);
       if (step == 0) break;
       --step;
@@ -256,8 +257,8 @@ class BackInTime {
     if (to > from) pieces_.push_back({kind, from, to, node, step, peer, bytes});
   }
 
-  /// Goes back over the work before a step; in lock step to whoever was last, by the work of
-  /// whoever had most.
+  /// Goes back over the work before a step; in lock step to the last node to arrive, over the
+  /// longest work.
   void step_begins(Rank& node, std::size_t step, Ticks& time) {
     Rank worker = node;
     if (model_.lock_step) {
@@ -283,14 +284,14 @@ class BackInTime {
     time -= work.compute;
   }
 
-  /// From the end of a node's step to when a node posted it: itself, or who sent to it.
+  /// From the end of a node's step to the node that posted it: itself, or the sender.
   void leave_step(Rank& node, std::size_t step, Ticks& time) {
     const auto begin = replay_.messages.begin() + static_cast<std::ptrdiff_t>(step_begin_[step]);
     const auto end = replay_.messages.begin() + static_cast<std::ptrdiff_t>(step_begin_[step + 1]);
     auto reason = std::find_if(begin, end, [&](const ReplayedMessage& m) {
       return (m.to == node && m.delivered == time) || (m.from == node && m.sent == time);
     });
-    if (reason == end) return;  // posted then, with nothing to wait for
+    if (reason == end) return;  // posted then, without a wait
     while (true) {
       const ReplayedMessage& m = *reason;
       const bool arrives = m.to == node && m.delivered == time;

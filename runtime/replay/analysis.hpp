@@ -1,4 +1,4 @@
-// What a replay is held against: closed forms without contention, bounds, where the time went.
+// What a replay is compared with: closed forms without contention, bounds, where the time went.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -11,8 +11,8 @@
 
 namespace wormcube {
 
-/// The same schedule with every message as if it were alone on the network: the ports' queues are
-/// kept, waits and turns are left out. No replay is earlier, message by message.
+/// The same schedule with every message as if it were alone on the network: the ports' queues stay,
+/// waits and turns do not. No message is delivered earlier in a replay.
 struct Uncontended {
   Ticks time = 0;
   std::vector<Ticks> delivered;           // of Replay::messages
@@ -24,15 +24,15 @@ Uncontended uncontended(const Schedule& schedule, const Routing& routing,
 /// Lock step in one line: the sum over steps of the longest message alone and the most local work.
 struct LockStepForm {
   Ticks time = 0;
-  /// Why a replay in lock step may take longer; empty: it takes exactly this.
+  /// Why a replay in lock step may take longer; empty: it takes exactly this time.
   std::string not_exact;
 };
 /// \param report  of check(), for the same schedule, routing and ports
 LockStepForm lock_step_form(const Schedule& schedule, const Routing& routing,
                             const MachineModel& model, const ScheduleReport& report);
 
-/// What these messages take at least, whatever their order: the busiest port with its start-ups,
-/// the busiest link.
+/// The least time that these messages take in any order: the busiest port with its start-ups, the
+/// busiest link.
 struct ScheduleBounds {
   Ticks ports = 0, links = 0;
 };
@@ -47,13 +47,13 @@ struct Losses {
 };
 Losses losses(const Schedule& schedule, const MachineModel& model, const Replay& replay);
 
-/// One piece of the chain of things, each the reason why the next could not begin earlier, that
-/// ends with the replay.
+/// One piece of the critical path: a chain of events, each the reason why the next could not begin
+/// earlier, that ends with the replay.
 struct PathPiece {
   enum class Kind : std::uint8_t { compute, rearrange, combine, startup, transfer, contention };
   Kind kind;
   Ticks from, to;
-  Rank node;         // whose work it is, or the sender
+  Rank node;         // the node that works, or the sender
   std::size_t step;  // of the message; of work: the step that it comes before
   Rank peer;         // -1: own work
   Bytes bytes;

@@ -1,4 +1,4 @@
-// When the flits of one stage may start because of another: a line of ticks, beside a forecast.
+// How one stage limits when the flits of another may start: a line of ticks, beside a forecast.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -12,7 +12,7 @@ namespace wormcube {
 
 inline constexpr Ticks long_ago = -(Ticks{1} << 62);
 
-/// What has no tick has none then.
+/// A start without a tick imposes no constraint.
 inline Ticks later(Ticks time, Ticks by) { return time == no_tick ? no_tick : time + by; }
 
 /// How long the flits' readiness (a constraint's straight piece) agrees with a line of starts.
@@ -41,7 +41,8 @@ inline std::int64_t first_below(const Constraint& c, Ticks line, Ticks stride) {
 inline bool is_on(const Constraint& c, Ticks line, Ticks stride) {
   return c.time == line && c.stride == stride;
 }
-/// The first flit for which the later of two constraints is not on the line, or some before that.
+/// The first flit for which the later of two constraints is not on the line, or some flit before
+/// that.
 inline std::int64_t first_off(const Constraint& a, const Constraint& b, Ticks line, Ticks stride) {
   const std::int64_t above = std::min(first_above(a, line, stride), first_above(b, line, stride));
   if (above == 0 || is_on(a, line, stride) || is_on(b, line, stride)) return above;

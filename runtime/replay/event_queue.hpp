@@ -1,4 +1,4 @@
-// The queue of what is due: a heap of ticks, with a list of events each.
+// The queue of pending events: a heap of ticks, each with a list of events.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -11,12 +11,12 @@
 
 namespace wormcube {
 
-/// Events of one tick come in any order: whoever takes them must not mind
-/// (docs/explanation/replay.md: the phases of a tick).
+/// Events of one tick come in an unspecified order, which must not matter (docs/explanation/replay.md: the
+/// phases of a tick).
 ///
-/// Nodes of a regular schedule do the same at the same tick. So events are lists, one for a tick;
-/// of a few ticks asked for last the ends of their lists are known, and a list more of the same
-/// tick does no harm.
+/// In a regular schedule, nodes do the same at the same tick. So events are lists, one for a tick.
+/// The ends of the lists are known for a few recent ticks, and a second list for the same tick is
+/// harmless.
 class EventQueue {
  public:
   struct Event {
@@ -44,7 +44,7 @@ class EventQueue {
     if (first_ == none) {
       const List list = pop_list();
       now_ = list.time, first_ = list.first;
-      // From here on the list is taken from: what comes later is another one.
+      // From here on the list is being consumed: later events go to another one.
       End& end = ends_[place(now_)];
       if (end.time == now_) end.last = none;
     }

@@ -1,4 +1,4 @@
-// Forecasts of a stage's starts: from the stages beside it, and when they will not hold any more.
+// Forecasts of a stage's starts: from the stages beside it, and when they stop being valid.
 // SPDX-License-Identifier: Apache-2.0
 #include "wormcube/runtime/replay/constraint.hpp"
 #include "wormcube/runtime/replay/simulation.hpp"
@@ -43,8 +43,8 @@ void Simulation::forecast(Index index, std::int32_t stage, std::int64_t flit, Ti
   mark(index, stage + 1);
 }
 
-/// Sees to the next start of interest: the header's, the tail's, the one that will not be as
-/// forecast.
+/// Schedules the next start of interest: the header's, the tail's, the first one that deviates from
+/// the forecast.
 void Simulation::watch(Index index, std::int32_t stage, std::int64_t flit, Ticks time,
                        Ticks deviation) {
   Worm& worm = worm_at(index);
@@ -65,7 +65,7 @@ void Simulation::watch(Index index, std::int32_t stage, std::int64_t flit, Ticks
       worm.tails = stage + 1;
       if (stage == 0) {
         worm.sends_at = tail + model_.flit;
-        if (slow_ports_) {  // it has come through the port, and the port is free after it
+        if (slow_ports_) {  // it has passed the port, and the port is free after it
           const Ticks began = worm.starts[slot(-1)].at(worm.flits - 1);
           worm.sends_at = std::max(worm.sends_at, began + 2 * model_.port_flit());
         }

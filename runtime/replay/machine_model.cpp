@@ -1,4 +1,4 @@
-// Constants, checked; microseconds to ticks and back without a rounding.
+// Constants, checked; exact conversion between microseconds and ticks.
 // SPDX-License-Identifier: Apache-2.0
 #include "wormcube/runtime/replay/machine_model.hpp"
 
@@ -13,7 +13,7 @@ namespace wormcube {
 
 namespace {
 
-/// Far more than any machine's, and small enough for sums of a few in 64 bits.
+/// Far more than any machine's, and small enough that a few add up within 64 bits.
 constexpr Ticks largest_constant = Ticks{1} << 50;
 
 }  // namespace
@@ -73,7 +73,7 @@ void MachineModel::require_valid() const {
   require("the node's time", node, 0);
   if (port != 0 && port < flit) {
     throw UsageError(fmt::format(
-        "a port is slower than a link or as fast: a flit takes {} ticks at a port, {} on a link",
+        "a port must not be faster than a link: a flit takes {} ticks at a port, {} on a link",
         port, flit));
   }
   if (node > 0 && (forwarding != Forwarding::packets || !all_port)) {
@@ -101,7 +101,7 @@ Ticks parse_microseconds(std::string_view text, std::string_view what) {
     return std::ranges::all_of(s, [](char c) { return c >= '0' && c <= '9'; });
   };
   if (!digits(whole) || !digits(part) || (whole.empty() && point + 1 >= text.size())) {
-    fail("is no number of microseconds");
+    fail("is not a number of microseconds");
   }
   if (part.size() > decimals) fail("is not a whole number of picoseconds: 6 decimals are");
   std::string number(whole);

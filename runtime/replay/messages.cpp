@@ -1,4 +1,4 @@
-// What a simulation begins with: its messages by number, and whether its times can be counted.
+// How a simulation starts: its messages by number, and whether its times fit 64 bits.
 // SPDX-License-Identifier: Apache-2.0
 #include "wormcube/runtime/base/error.hpp"
 #include "wormcube/runtime/replay/own_work.hpp"
@@ -20,7 +20,7 @@ void Simulation::number_messages() {
   constexpr std::size_t most = std::size_t{1} << 31U;
   if (count >= most) {
     throw UsageError(
-        fmt::format("{} messages are too many to replay; fewer than {} can be", count, most));
+        fmt::format("{} messages are too many to replay; need fewer than {}", count, most));
   }
   messages_.reserve(count);
   op_of_.reserve(count);
@@ -51,7 +51,7 @@ void Simulation::number_messages() {
   }
 }
 
-/// All messages one after the other, stalled by every constant: no replay takes longer.
+/// All messages one after another, stalled by every constant: no replay takes longer.
 void Simulation::require_countable() {
   WideTicks longest = 0, hops = 0, packet_hops = 0;
   const Topology& topology = routing_.topology();
@@ -83,9 +83,8 @@ void Simulation::require_countable() {
   constexpr std::int64_t most_packet_hops = std::int64_t{1} << 27;
   if (packet_hops > most_packet_hops) {
     throw UsageError(fmt::format(
-        "packets of {} flits may take up to {} hops; at most {} can be replayed; give larger "
-        "packets "
-        "(--packet), or smaller blocks",
+        "packets of {} flits may take up to {} hops, more than the limit of {}; give larger "
+        "packets (--packet), or smaller blocks",
         model_.packet, static_cast<std::int64_t>(std::min<WideTicks>(packet_hops, no_tick)),
         most_packet_hops));
   }

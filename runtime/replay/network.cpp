@@ -1,4 +1,4 @@
-// Worms as whole messages: requests, grants and releases, with the flits' times by formula.
+// Worms as whole messages: requests, grants and releases, with the flits' times in closed form.
 // SPDX-License-Identifier: Apache-2.0
 #include "wormcube/runtime/replay/simulation.hpp"
 
@@ -120,7 +120,7 @@ void Simulation::touch(Index index) {
   touched_.push_back(index);
 }
 
-/// The worm asks for the stage after the last one that it holds.
+/// The worm requests the stage after the last one that it holds.
 void Simulation::request(Index index) {
   Worm& worm = worm_at(index);
   const std::size_t stage = static_cast<std::size_t>(worm.granted_to) + 1;
@@ -128,8 +128,8 @@ void Simulation::request(Index index) {
   worm.requested[stage] = now_;
   const Index wanted = worm.path[stage];
   Resource& resource = resource_at(wanted);
-  // Requests come in the order of their ticks, so only those of this tick are to be looked through:
-  // the list is kept from the least to the last.
+  // Requests come in the order of their ticks, so only those of this tick need a search: the list
+  // is sorted in ascending order.
   if (resource.first_waiting == none) {
     resource.first_waiting = resource.last_waiting = index;
     worm.next_waiting = none;
@@ -224,7 +224,7 @@ void Simulation::granted(Index index, std::int32_t stage) {
 }
 
 /// The tail's start on stage i is final once stage min(hops, i + (flits-1) / slots) is granted: no
-/// later stage can hold it back then, for its slot is free.
+/// later stage can delay it then, for its slot is free.
 void Simulation::schedule_tails(Index index) {
   Worm& worm = worm_at(index);
   const std::int64_t reach = (worm.flits - 1) / model_.slots;
@@ -260,7 +260,7 @@ Ticks Simulation::formula_tail(const Worm& worm, std::int32_t stage) const {
   Ticks latest = 0;
   const auto last = static_cast<std::int32_t>(
       std::min<std::int64_t>(worm.granted_to, std::int64_t{stage} + reach));
-  const Ticks gained = model_.credit - model_.slots * model_.flit;  // a stage further: not above 0
+  const Ticks gained = model_.credit - model_.slots * model_.flit;  // one stage on: not above 0
   Ticks offset = k * model_.flit;
   for (std::int32_t j = stage; j <= last; ++j, offset += gained) {
     latest = std::max(latest, worm.granted[static_cast<std::size_t>(j)] + offset);

@@ -13,10 +13,10 @@ struct OwnWork {
   Ticks total() const { return compute + rearrange + combine; }
 };
 
-/// What it says that it computes before this step.
+/// The computation that it declares before this step.
 Ticks computing(const Schedule& schedule, const MachineModel& model, Rank rank, std::size_t step);
 
-/// \param step  before which; the number of steps: after the last
+/// \param step  the step after it; the number of steps: the work after the last
 inline OwnWork own_work(const Schedule& schedule, const MachineModel& model, Rank rank,
                         std::size_t step) {
   const RankLog& log = schedule.ranks[static_cast<std::size_t>(rank)];

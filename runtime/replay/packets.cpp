@@ -16,7 +16,7 @@ void Simulation::first_packet(Index index) {
   ask_when_there(index);
 }
 
-/// The packet has asked: the one behind it comes through the injection port.
+/// The packet has requested its link: the one behind it comes through the injection port.
 void Simulation::next_packet(Index index) {
   if (worm_at(index).is_last) return;
   const Index next = blank_worm(worm_at(index).message);
@@ -37,7 +37,7 @@ void Simulation::next_packet(Index index) {
   ask_when_there(next);
 }
 
-/// So that its last flit has come through the port just in time.
+/// So that its last flit has passed the port just in time.
 void Simulation::ask_when_there(Index index) {
   const Worm& worm = worm_at(index);
   const Ticks ready = message_of(worm).ready;
@@ -45,7 +45,8 @@ void Simulation::ask_when_there(Index index) {
                        (worm.flits - 1) * model_.flit);
 }
 
-/// Buses come before links: whoever is granted one may ask for its first link in the same tick.
+/// Buses come before links: a packet that is granted one may request its first link in the same
+/// tick.
 void Simulation::grant_buses() {
   std::size_t kept = 0;
   for (std::size_t i = 0; i < touched_.size(); ++i) {
@@ -62,7 +63,7 @@ void Simulation::grant_buses() {
   requesting_.clear();
 }
 
-/// A bus or a link carries the packet's flits one behind the other; the header goes on at once.
+/// A bus or a link carries the packet's flits one behind another; the header continues at once.
 void Simulation::packet_granted(Index index, std::int32_t stage) {
   Worm& worm = worm_at(index);
   const auto at = static_cast<std::size_t>(stage);
@@ -89,8 +90,8 @@ void Simulation::packet_granted(Index index, std::int32_t stage) {
   }
 }
 
-/// Those that ask for an ejection port are drained in their order, each as its flits come and no
-/// sooner than the port has drained the one before.
+/// Packets that request an ejection port are drained in their order, each as its flits arrive and
+/// not sooner than the port has drained the one before.
 void Simulation::drain(Index port) {
   Resource& resource = resource_at(port);
   while (resource.first_waiting != none) {
@@ -131,7 +132,7 @@ void Simulation::packet_drained(Index index) {
   arrived(to, step);
 }
 
-/// Adds a packet to what is known of its message, and shows the whole with the last one.
+/// Adds a packet to its message's record, and shows the whole with the last one.
 void Simulation::observe_packet(const Worm& worm) {
   const std::size_t first = model_.has_bus() ? 1 : 0, stages = worm.path.size() - first;
   PacketLife& life = lives_[worm.message];

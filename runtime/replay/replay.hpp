@@ -16,7 +16,7 @@
 
 namespace wormcube {
 
-/// What became of one message. Times are ticks from the beginning; `no_tick` where a deadlock came
+/// The course of one message. Times are ticks from the beginning; `no_tick` if a deadlock came
 /// first.
 struct ReplayedMessage {
   Rank from = 0, to = 0;
@@ -28,7 +28,7 @@ struct ReplayedMessage {
   Ticks posted = no_tick;     // its step, at its sender
   Ticks ready = no_tick;      // its start-up is over
   Ticks sent = no_tick;       // the tail has left the sender
-  Ticks at_port = no_tick;    // it was given the ejection port
+  Ticks at_port = no_tick;    // it was granted the ejection port
   Ticks delivered = no_tick;  // the tail has arrived
   Ticks waited = 0;           // for channels and the ejection port
   Ticks waited_port = 0;      // of these, for the port
@@ -40,11 +40,11 @@ struct ReplayedChannel {
   Channel channel;
   std::int64_t messages, flits;
   Ticks busy;    // flits x flit time
-  Ticks waited;  // by worms that asked for it
+  Ticks waited;  // by worms that requested it
   friend bool operator==(const ReplayedChannel&, const ReplayedChannel&) = default;
 };
 
-/// From request to grant: who waited, and for whom. One entry for each holder meanwhile.
+/// From request to grant: which worm waited, and for which. One entry for each holder meanwhile.
 struct ReplayedWait {
   std::size_t message, holder;  // in Replay::messages
   Channel channel;              // -1: the ejection port of the message's destination
@@ -54,7 +54,7 @@ struct ReplayedWait {
 
 struct Replay {
   std::optional<Ticks> time;  // the last finish; none after a deadlock
-  std::string deadlock;       // what each worm waits for, in lines; empty without
+  std::string deadlock;       // what each worm waits for, one per line; empty without
   // The channels of one cycle of worms that wait for each other, of a deadlock.
   std::vector<Channel> cycle;
   std::vector<ReplayedMessage> messages;  // by (step, source, index); without those to oneself
@@ -63,7 +63,7 @@ struct Replay {
   std::vector<ReplayedChannel> channels;  // that carried anything, ascending
   std::vector<ReplayedWait> waits;        // if asked for; by message, then time
   std::size_t blocked = 0;                // messages that waited or shared
-  Ticks lost = 0;                         // by all of them together
+  Ticks lost = 0;                         // of all of them together
   std::uint64_t events = 0;               // that the simulation took
 };
 
@@ -88,15 +88,15 @@ struct ReplayOptions {
   bool steps = true;   // fill Replay::steps
   bool waits = false;  // fill Replay::waits
   ReplayObserver* observer = nullptr;
-  bool checked = false;  // check() found that sends and receives match: it is not asked again
+  bool checked = false;  // check() found that sends and receives match: it is not called again
 };
 
 struct ScheduleReport;
 /// Throws UsageError unless sends and receives match.
 void require_matched(const ScheduleReport& report);
 
-/// Says when each message is delivered and each step complete. A pure function: no clock, no
-/// threads, no choice by chance; ties go as docs/explanation/replay.md has them.
+/// Computes when each message is delivered and each step complete. A pure function: no clock, no
+/// threads, no random choice; ties are broken as docs/explanation/replay.md says.
 ///
 /// Throws UsageError, before anything runs, if the schedule and the routing are for different
 /// topologies, sends and receives do not match, the model has a constant out of range, or times may

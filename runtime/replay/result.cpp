@@ -1,4 +1,4 @@
-// What a simulation has to tell at its end, a deadlock included.
+// What a simulation reports at its end, including a deadlock.
 // SPDX-License-Identifier: Apache-2.0
 #include "wormcube/runtime/base/error.hpp"
 #include "wormcube/runtime/replay/simulation.hpp"
@@ -83,7 +83,7 @@ void Simulation::describe_deadlock(Replay& replay) const {
     return fmt::format("{} to {} (step {})", m.from, m.to, m.step);
   };
   std::erase_if(waiting, [&](Index w) { return !waits(w); });
-  // Along holders from any worm one comes to a cycle.
+  // Along the holders, any worm leads to a cycle.
   std::vector<Index> along;
   for (Index at = waiting.empty() ? none : waiting.front();
        at != none && std::ranges::find(along, at) == along.end(); at = wanted(at).holder) {

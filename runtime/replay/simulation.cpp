@@ -89,7 +89,7 @@ void Simulation::phase_one(const EventQueue::Event& event) {
     post(index);
     return;
   }
-  // Others may have been overtaken by what happened since they were foreseen.
+  // Others may have been overtaken by events since they were scheduled.
   Worm& worm = worm_at(index);
   switch (kind) {
     case Kind::ready:
@@ -136,7 +136,7 @@ void Simulation::phase_one(const EventQueue::Event& event) {
         if (wanted == now_) {
           worm.stage_event[at] = no_tick;
           mark(index, stage);
-        } else if (wanted != no_tick) {  // it was put off since
+        } else if (wanted != no_tick) {  // it was postponed since
           worm.stage_queued[at] = wanted;
           push(wanted, Kind::stage, index, stage);
         }
@@ -218,7 +218,7 @@ void Simulation::complete(Rank rank) {
   }
 }
 
-/// Lock step: all nodes that took the step go on together.
+/// Lock step: all nodes that took the step continue together.
 void Simulation::advance_all() {
   Ticks longest = 0;
   incomplete_ = 0;
@@ -294,7 +294,7 @@ void Simulation::worm_delivered(Index index) {
   arrived(to, step);
 }
 
-/// When everything is given back.
+/// When everything is released.
 void Simulation::finish_worm(Index index) {
   Worm& worm = worm_at(index);
   if (!worm.is_sent || !worm.is_delivered || worm.released < worm.last) return;

@@ -13,14 +13,13 @@
 
 namespace wormcube {
 
-/// Worms are events of whole messages as long as a formula says when their flits start: requests
-/// and releases of channels. Once a link is used by two channels at the same time (or a buffer is
-/// too shallow for the full rate), the starts on each of the worm's stages are kept as runs that
-/// hold until something near them changes: each stage's forecast is checked against the forecasts
-/// of the stages before and after it and of the other channel of its link, and what must happen
-/// first is an event. Everything that starts has effects in later ticks only, so what is forecast
-/// for the tick that has come is final. Packets hold nothing while they wait: they are requests and
-/// grants alone.
+/// Worms are events of whole messages as long as a closed form says when their flits start:
+/// requests and releases of channels. Once a link is used by two channels at the same time (or a
+/// buffer is too shallow for the full rate), the starts on each of the worm's stages are kept as
+/// runs that hold until something near them changes: each stage's forecast is checked against the
+/// forecasts of the stages before and after it and of the other channel of its link. Whatever must
+/// happen first is an event. Each start has effects in later ticks only, so a forecast for the
+/// current tick is final. Packets hold nothing while they wait: they are requests and grants alone.
 class Simulation {
  public:
   Simulation(const Schedule& schedule, const Routing& routing, const MachineModel& model,
@@ -142,8 +141,8 @@ class Simulation {
   void observe_packet(const Worm& worm);
   bool in_packets() const { return model_.forwarding == Forwarding::packets; }
 
-  // Of worms, by stage. Where ports are slower than links the injection port is stage -1: what
-  // stands in Worm by stages of runs has one place more then.
+  // Of worms, by stage. If ports are slower than links, the injection port is stage -1: the
+  // per-stage arrays of runs in Worm have one more entry then.
   std::int32_t front() const { return slow_ports_ ? -1 : 0; }
   std::size_t slot(std::int32_t stage) const {
     return static_cast<std::size_t>(stage + (slow_ports_ ? 1 : 0));
@@ -154,7 +153,7 @@ class Simulation {
   }
   /// From a flit's start there to its earliest start on the next stage.
   Ticks hop(std::int32_t stage) const { return stage < 0 ? model_.port_flit() : model_.hop; }
-  /// From a flit's start on the next stage to when its slot between them can be used again.
+  /// From a flit's start on the next stage to when its slot between them can be reused.
   Ticks credit(std::int32_t stage) const { return stage < 0 ? 0 : model_.credit; }
   /// Flits between it and the next stage.
   std::int64_t buffer(std::int32_t stage) const {
@@ -226,7 +225,7 @@ class Simulation {
   std::vector<std::pair<Link, Index>> last_of_port_;  // of the step being posted, all ports
   std::vector<ReplayedWait> waits_;
 
-  /// What an observer is shown of a message in packets, as far as they have come.
+  /// What an observer is shown of a message in packets, as far as they have arrived.
   struct PacketLife {
     std::vector<Ticks> requested, granted, released;
     std::vector<std::vector<Run>> starts;

@@ -1,4 +1,4 @@
-// Worms of nodes whose ports are slower than their links: when their flits start, by formula.
+// Worms of nodes whose ports are slower than their links: the times of their flits in closed form.
 // SPDX-License-Identifier: Apache-2.0
 #include "wormcube/runtime/replay/simulation.hpp"
 
@@ -72,7 +72,7 @@ std::vector<Run> Simulation::slow_formula_runs(const Worm& worm, std::int32_t st
   return latest_of(lines, worm.flits);
 }
 
-/// When a flit has come through the injection port,
+/// When a flit has passed the injection port,
 ///   n(k) = max( ready + k P,  over j with k >= S j + Q:  g_j + (k - S j - Q+1) P + j C )
 Ticks Simulation::formula_at_link(const Worm& worm, std::int64_t flit) const {
   const Ticks port = model_.port_flit();
@@ -86,7 +86,7 @@ Ticks Simulation::formula_at_link(const Worm& worm, std::int64_t flit) const {
   return time;
 }
 
-/// The starts of all flits at the injection port, a port's time before they have come through it.
+/// The starts of all flits at the injection port, a port's time before they have passed it.
 std::vector<Run> Simulation::injection_runs(const Worm& worm) const {
   const Ticks port = model_.port_flit();
   std::vector<Line> lines{

@@ -18,7 +18,7 @@ struct Run {
 };
 
 /// The runs of one worm on one stage, in order. A run ends where the next begins; the last one is a
-/// forecast that goes on until it is replaced.
+/// forecast that continues until it is replaced.
 class Starts {
  public:
   bool empty() const { return runs_.empty(); }
@@ -48,7 +48,7 @@ class Starts {
     return {no_tick, 0, end - k};
   }
 
-  /// How many flits start before `now`, of those below `limit`.
+  /// How many flits below `limit` start before `now`.
   std::int64_t before(Ticks now, std::int64_t limit) const {
     std::int64_t end = limit;
     for (std::size_t i = runs_.size(); i-- > 0;) {
@@ -74,7 +74,7 @@ class Starts {
     }
     return true;
   }
-  /// Forgets what is forecast from flit k on, up to another forecast.
+  /// Discards the forecast from flit k on, up to another forecast.
   void cut(std::int64_t k) {
     while (!runs_.empty() && runs_.back().first >= k) runs_.pop_back();
   }
@@ -84,7 +84,7 @@ class Starts {
     runs_.push_back({k, no_tick, 1});
   }
   void push(const Run& run) { runs_.push_back(run); }
-  /// Forgets runs that lie before flit k.
+  /// Discards runs that lie before flit k.
   void forget(std::int64_t k) {
     std::size_t keep = 0;
     while (keep + 1 < runs_.size() && runs_[keep + 1].first <= k) ++keep;

@@ -13,7 +13,7 @@ namespace wormcube {
 /// each later channel.
 std::int64_t Simulation::limit(const Worm& worm, std::int32_t stage) const {
   if (worm.granted_to == worm.last) return worm.flits;
-  // Behind the injection port one is of another size.
+  // Behind the injection port it has another size.
   const std::int64_t behind_port = stage < 0 ? model_.port_buffer() : 0;
   const std::int64_t buffers = worm.granted_to - std::max(stage, 0) + 1;
   return worm.flits / model_.slots < buffers
@@ -83,7 +83,7 @@ void Simulation::granted_in_runs(Index index, std::int32_t stage) {
         before < 0 ? model_.port_buffer() + stage * model_.slots : (stage - before) * model_.slots;
     Starts& starts = worm.starts[slot(before)];
     if (old_limit >= worm.flits || starts.before(now_, old_limit) < old_limit) break;
-    // It waits for a slot. What was forecast beyond that did not come true.
+    // It waits for a slot. The forecast beyond that has failed.
     if (starts.at(old_limit) < now_) starts.stall(old_limit);
     mark(index, before);
   }
@@ -133,7 +133,7 @@ void Simulation::settle(Index index, std::int32_t stage) {
 }
 
 /// \param link_free  not before
-/// \param horizon    to be looked at again then at the latest
+/// \param horizon    recheck then at the latest
 void Simulation::settle_alone(Index index, std::int32_t stage, Ticks link_free, Ticks horizon) {
   Worm& worm = worm_at(index);
   const std::size_t at = slot(stage);
@@ -210,7 +210,7 @@ void Simulation::settle_pair(Index index, std::int32_t stage, Index other,
   };
   const Ticks latest = std::max(sides[0].latest, sides[1].latest);
   const Ticks link_free = latest == past ? 0 : latest + model_.flit;
-  // The pointer stands behind the channel that was served last.
+  // The pointer points behind the channel that was served last.
   const std::size_t preferred = latest == past ? 0 : sides[0].latest > sides[1].latest ? 1 : 0;
   const std::array<Ticks, 2> next{ready(sides[0], sides[0].flit), ready(sides[1], sides[1].flit)};
 
@@ -277,7 +277,7 @@ void Simulation::settle_pair(Index index, std::int32_t stage, Index other,
     if (starts[s][1] != no_tick) stride[s] = starts[s][1] - starts[s][0];
   }
 
-  // When it will not go on so.
+  // When this pattern ends.
   Ticks off = no_tick;
   std::array<std::int64_t, 2> seen{0, 0};
   bool alternates = count == looked_at && stride[0] == stride[1];
@@ -288,7 +288,7 @@ void Simulation::settle_pair(Index index, std::int32_t stage, Index other,
     if (i > 0 && turns[i - 1].side == s) alternates = false;
   }
   for (const std::size_t s : {std::size_t{0}, std::size_t{1}}) {
-    // What is forecast but not among the turns looked at.
+    // What is forecast but not among the turns examined.
     if (sides[s].flit + seen[s] < sides[s].most && starts[s][0] != no_tick &&
         (count < looked_at || !alternates)) {
       off = std::min(off, starts[s][0] + seen[s] * stride[s]);
@@ -306,8 +306,8 @@ void Simulation::settle_pair(Index index, std::int32_t stage, Index other,
       const auto x_at = [&](std::int64_t j) { return turns[0].time + j * period; };
       const auto y_at = [&](std::int64_t j) { return turns[1].time + j * period; };
       enum class Law { not_above, on, not_below };
-      // The first j >= 1 for which flit side.flit + shift + j breaks the law that its readiness has
-      // to the line; or one before that.
+      // The first j >= 1 for which flit side.flit + shift + j deviates from the line of its
+      // readiness; or one before that.
       const auto broken = [&](const Side& side, std::int64_t shift, Ticks line_1, Law law) {
         const Worm& worm = worm_at(side.index);
         const std::size_t at = slot(side.stage);

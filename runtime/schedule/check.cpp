@@ -1,4 +1,4 @@
-// The checker: steps in parallel, each judged alone; then the dependencies of all their routes.
+// The checker: steps in parallel, each on its own; then the dependencies of all their routes.
 // SPDX-License-Identifier: Apache-2.0
 #include "wormcube/runtime/schedule/check.hpp"
 
@@ -26,7 +26,7 @@ namespace {
 
 constexpr std::size_t most_problems = 10;
 
-/// The first few problems of one kind, whichever order the steps come in.
+/// The first few problems of one kind, in whichever order the steps are checked.
 class Problems {
  public:
   /// \param words  called only if the problem is to be kept
@@ -51,7 +51,7 @@ class Problems {
   std::vector<Problem> list_;  // by step; of one step in the order found
 };
 
-/// What is found in some of the steps, or in all.
+/// The findings in some of the steps, or in all.
 class Findings {
  public:
   void add(Findings& other) {
@@ -100,10 +100,10 @@ class Findings {
 /// What one thread finds in its share of the steps.
 class Checker : public Findings {
  public:
-  /// \param per_step  shared by all threads: each writes the entries of its own steps, in which
-  ///                  what is rearranged and combined is there
-  /// \param orderly   set to false by the first route that does not take one dimension after the
-  ///                  other, the last first: dependency_cycle() does not speak for it
+  /// \param per_step  shared by all threads: each writes the entries of its own steps, which
+  ///                  already have what is rearranged and combined
+  /// \param orderly   set to false by the first route that does not take one dimension after
+  ///                  another, the last first: dependency_cycle() does not cover it
   Checker(const Schedule& schedule, const Routing& routing, bool all_port,
           std::span<StepFigures> per_step, std::atomic<bool>& orderly)
       : schedule_(schedule),
@@ -139,7 +139,7 @@ class Checker : public Findings {
     report_.max_hops = std::max(report_.max_hops, longest_);
   }
 
-  /// The second pass, for other routes: what follows what in them.
+  /// The second pass, for other routes: which channel follows which.
   void follow(std::size_t step, Dependencies& dependencies) {
     for (Rank rank = 0; rank < routing_.topology().nodes(); ++rank) {
       for (const OpRecord& op : schedule_.ops(rank, step)) {
@@ -157,7 +157,7 @@ class Checker : public Findings {
       if (!has_peer(op)) {
         ++report_.unmatched;
         unmatched_.add(step_, [&] {
-          return fmt::format("step {}: node {}: peer {} of {} nodes", step_, rank, op.peer,
+          return fmt::format("step {}: node {}: peer {} out of range [0, {})", step_, rank, op.peer,
                              routing_.topology().nodes());
         });
       } else if (op.kind == Op::Kind::send) {
@@ -242,7 +242,7 @@ class Checker : public Findings {
         });
   }
 
-  /// The load of the busiest link; judges the ports of links.
+  /// The load of the busiest link; checks the ports of links.
   int links() {
     int most = 0;
     Link busiest = 0;
@@ -267,7 +267,7 @@ class Checker : public Findings {
     return most;
   }
 
-  /// Most bytes x load of all messages of a step in which links are shared.
+  /// Maximum of bytes x load over all messages of a step in which links are shared.
   Bytes contended(std::size_t step) {
     Bytes most = 0;
     for (Rank rank = 0; rank < routing_.topology().nodes(); ++rank) {
@@ -288,7 +288,7 @@ class Checker : public Findings {
     ports_.add(step_, [&] { return fmt::format("step {}: {}", step_, words()); });
   }
 
-  /// Whose messages meet on a link: found again, since it is asked for so rarely.
+  /// The messages that meet on a link: found again, since this is needed so rarely.
   std::string contention(Link link, int load) {
     std::string text = fmt::format("step {}: link {} carries {} messages:", step_,
                                    routing_.topology().link_name(link), load);
@@ -321,8 +321,8 @@ class Checker : public Findings {
   int longest_ = 0;
 };
 
-/// What nodes rearrange and combine before each step, and after the last: the most of each. Node by
-/// node, for each node's figures lie one behind the other.
+/// What nodes rearrange and combine before each step, and after the last: the maximum over nodes.
+/// Node by node, because each node's figures are contiguous.
 std::vector<StepFigures> local_work(const Schedule& schedule, std::size_t steps) {
   std::vector<StepFigures> per_step(steps + 1);
   const auto raise = [&](const std::vector<Bytes>& bytes, Bytes StepFigures::*figure) {

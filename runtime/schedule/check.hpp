@@ -15,8 +15,8 @@ namespace wormcube {
 struct StepFigures {
   Bytes largest = 0;  // message
   int link_load = 0;  // most messages on one directed link
-  // Most that a message takes: its bytes times the load of the busiest link on its way. k messages
-  // share a link by turns, so each takes k times as long.
+  // The longest time of a message: its bytes times the load of the busiest link on its path. k
+  // messages share a link by turns, so each takes k times as long.
   Bytes cost = 0;
   Bytes rearranged = 0, combined = 0;  // of the node that does most
 };
@@ -44,25 +44,25 @@ struct ScheduleReport {
   std::size_t port_violations = 0;
   // Sends without a receive of that size and tag in the same step, and the reverse.
   std::size_t unmatched = 0;
-  // The channel dependency graph of the routes used is acyclic.
+  // Whether the channel dependency graph of the routes used is acyclic.
   bool deadlock_free = false;
   // Step by step; one entry more than steps, for the gap after the last one.
   std::vector<StepFigures> per_step;
-  // The same of each step's routes alone: what a machine in lock step needs.
+  // The same for each step's routes alone: what a machine in lock step needs.
   bool deadlock_free_in_lock_step = false;
-  // The cycle, if it has one: "a cycle of 4 channels: 0->1, ..".
+  // The cycle, if there is one: "a cycle of 4 channels: 0->1, ..".
   std::string cycle;
-  // Broken laws, the first ten in words: unmatched ends, then ports.
+  // Descriptions of the first ten broken laws: unmatched ends, then ports.
   std::vector<std::string> problems;
-  // Links that several messages share in a step, the first ten in words: a problem only where no
-  // contention is claimed.
+  // Descriptions of the first ten links that several messages share in a step: a problem only if
+  // the algorithm claims to have no contention.
   std::vector<std::string> contention;
 
   bool matched() const { return unmatched == 0; }
 };
 
-/// A message of a node to itself is a message, but uses no port and no link. A size that differs is
-/// two unmatched ends.
+/// A message of a node to itself is a message, but uses no port and no link. A size mismatch counts
+/// as two unmatched ends.
 ///
 /// \param all_port  one message per link at a time instead of one per node
 ///

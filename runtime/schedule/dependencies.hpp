@@ -15,7 +15,7 @@
 namespace wormcube {
 
 /// Pairs of channels that follow each other in some route: a hash set, open addressing, at most
-/// half full. It is asked once per hop of every message, and nearly always has the pair already.
+/// half full. It is queried once per hop of every message, and almost always has the pair already.
 class Dependencies {
  public:
   using Pair = std::pair<Channel, Channel>;
@@ -26,7 +26,7 @@ class Dependencies {
 
   /// The channels along a cycle; empty if there is none.
   std::vector<Channel> cycle() const {
-    // Numbered anew, for a network has far more channels than a schedule uses.
+    // Renumbered, because a network has far more channels than a schedule uses.
     std::vector<Pair> pairs;
     std::vector<Channel> used;
     for (const Pair& pair : slots_) {

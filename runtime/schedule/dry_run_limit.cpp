@@ -1,4 +1,4 @@
-// The limit of dry runs: a time that every step looks at.
+// The limit of dry runs: a time that every step checks.
 // SPDX-License-Identifier: Apache-2.0
 #include "wormcube/runtime/schedule/dry_run_limit.hpp"
 
@@ -16,7 +16,7 @@ namespace {
 using LimitClock = std::chrono::steady_clock;
 
 constexpr LimitClock::rep no_end = std::numeric_limits<LimitClock::rep>::max();
-// Relaxed: a step that sees them late ends a step later.
+// Relaxed: a step that sees a change late ends a step later.
 std::atomic<LimitClock::rep> limit_end{no_end};
 std::atomic<std::chrono::milliseconds::rep> limit_ms{0};
 

@@ -1,4 +1,4 @@
-// How long dry runs and proofs may take.
+// The time limit of dry runs and proofs.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -6,11 +6,11 @@
 
 namespace wormcube {
 
-/// While one of these lives, every step of a dry run or a proof after so long throws TimeLimit.
-/// What a program does between two steps cannot be ended from outside. Of several, one inside the
-/// other, the one that ends first holds.
+/// While one of these lives, every step of a dry run or a proof after the limit throws TimeLimit. A
+/// program's code between two steps cannot be interrupted. If several are nested, the earliest
+/// limit holds.
 ///
-/// Threads  one at a time makes and destroys; any may take steps.
+/// Threads  one at a time creates and destroys; any may take steps.
 class DryRunLimit {
  public:
   /// \param limit  0: none

@@ -11,7 +11,7 @@
 
 namespace wormcube {
 
-/// How often the messages of one step use each link: in all, as their first, and as their last.
+/// How often the messages of one step use each link: in total, as their first, and as their last.
 class LinkUse {
  public:
   struct Counts {

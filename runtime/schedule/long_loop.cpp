@@ -1,4 +1,4 @@
-// The loop that is shown: three numbers that any thread may read.
+// The loop whose progress is shown: three numbers that any thread may read.
 // SPDX-License-Identifier: Apache-2.0
 #include "wormcube/runtime/schedule/long_loop.hpp"
 
@@ -8,7 +8,7 @@ namespace wormcube {
 
 namespace {
 
-// Relaxed: they are shown, and nothing is read because of them.
+// Relaxed: they are only displayed.
 std::atomic<const char*> shown_loop{nullptr};
 std::atomic<std::size_t> turns_done{0}, turns_in_all{0};
 

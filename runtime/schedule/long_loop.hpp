@@ -1,4 +1,4 @@
-// How far a dry run, a check or a proof is, for whoever shows progress.
+// How far a dry run, a check or a proof is, for progress displays.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -7,19 +7,19 @@
 
 namespace wormcube {
 
-/// A loop that may take long. While one lives, LongLoop::now() says how far it is; of several at
-/// the same time the first one is shown.
+/// A loop that may take long. While one lives, LongLoop::now() reports its progress; of several at
+/// the same time the first one is reported.
 ///
 /// Threads  any may call step() and now().
 class LongLoop {
  public:
   /// \param what   "dry run"; a literal
-  /// \param total  turns of the loop; 0: unknown
+  /// \param total  iterations of the loop; 0: unknown
   LongLoop(const char* what, std::size_t total) noexcept;
   ~LongLoop();
   LongLoop(const LongLoop&) = delete;
   LongLoop& operator=(const LongLoop&) = delete;
-  /// One more turn is done.
+  /// One more iteration is done.
   void step() noexcept;
 
   struct State {

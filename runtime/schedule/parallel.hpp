@@ -26,8 +26,9 @@
 namespace wormcube {
 
 #ifndef WORMCUBE_TSAN
-/// One for all loops: to make one takes far longer than a short loop. It asks for no more than the
-/// library would take by itself, on the cores that the process is bound to (by mpirun, say).
+/// One arena for all loops, because creating one takes far longer than a short loop. It requests no
+/// more threads than the library would by itself, on the cores that the process is bound to (by
+/// mpirun, say).
 inline tbb::task_arena& loop_arena() {
   static tbb::task_arena arena(std::min(tbb::this_task_arena::max_concurrency(), loop_threads()));
   return arena;
@@ -37,13 +38,13 @@ inline tbb::task_arena& loop_arena() {
 /// Calls body(0) ... body(count - 1), some at the same time. If bodies throw, the exception of the
 /// lowest index is rethrown: the same one in every run. Indices above it may be left out.
 ///
-/// Throws std::system_error if the system gives no thread (a loop of less than 0.1 ms asks for
+/// Throws std::system_error if the system provides no thread (a loop of less than 0.1 ms requests
 /// none).
 ///
 /// ThreadSanitizer does not see what happens inside the TBB library, and would report every loop;
 /// under it, plain threads do the same, and the bodies are checked.
 ///
-/// \tparam Clock  what the 0.1 ms are measured by
+/// \tparam Clock  measures the 0.1 ms
 template <class Clock = std::chrono::steady_clock, class Body>
 void parallel_for_each_index(std::size_t count, const Body& body) {
   std::mutex mutex;
@@ -70,8 +71,8 @@ void parallel_for_each_index(std::size_t count, const Body& body) {
   work();
   other.join();
 #else
-  // Short loops end here: others take a good part of that time to wake up, and spin for as long
-  // when they are done.
+  // Short loops end here: other threads need much of that time to wake up, and then spin equally
+  // long when they are done.
   constexpr std::chrono::microseconds alone{100};
   const auto start = Clock::now();
   std::size_t first = 0;

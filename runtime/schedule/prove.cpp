@@ -1,4 +1,4 @@
-// The proof run: every rank on a fiber, step by step, messages copied by hand.
+// The proof run: every rank on a fiber, step by step; messages are copied directly.
 // SPDX-License-Identifier: Apache-2.0
 #include "wormcube/runtime/schedule/prove.hpp"
 
@@ -45,8 +45,8 @@ class ProofNode final : public Node {
 
   /// The ops of the step at which the fiber is suspended; the program keeps them until then.
   std::span<const Op> posted() const { return posted_; }
-  /// That step; of a program that has ended, the number of its steps. A node is not held up by
-  /// steps in which it does nothing: nothing of the others reaches it there.
+  /// That step; for a program that has ended, the number of its steps. A node does not wait in
+  /// steps in which it does nothing: no message reaches it there.
   std::size_t at() const { return at_; }
   void run() { fiber_.resume(); }
   bool ended() const { return fiber_.done(); }
@@ -61,7 +61,8 @@ class ProofNode final : public Node {
   Span acquire(Bytes bytes, Purpose /*purpose*/) override {
     if (bytes == 0) return {};
     const Span data(static_cast<std::byte*>(::operator new(bytes, alignment)), bytes);
-    // The allocator may hand out what an earlier proof left: right answers that nobody delivered.
+    // The allocator may return memory with what an earlier proof left: right answers that were
+    // never delivered.
     std::ranges::fill(data, std::byte{0xDB});
     return data;
   }
@@ -144,8 +145,8 @@ class Proof {
     node.run();
   }
 
-  /// Runs those whose step is done to their next or to their end, and goes on to the first step
-  /// that anybody waits for; false if none is left or one has failed there.
+  /// Runs those whose step is done to their next step or to their end, and advances to the first
+  /// step that any node waits for; false if none is left or one has failed there.
   bool advance() {
     std::size_t next = none;
     for (ProofNode* node : running_) {
@@ -204,7 +205,7 @@ class Proof {
     return node.ended() && node.at() <= step_ ? ": its program has ended" : "";
   }
 
-  /// One message; both sides have the same number of bytes, cut in any way.
+  /// One message; both sides have the same number of bytes, in any pieces.
   static void copy(std::span<const Span> from, std::span<const Span> to) {
     Bytes from_offset = 0, to_offset = 0;
     auto source = from.begin();
@@ -220,7 +221,7 @@ class Proof {
     }
   }
 
-  /// The report of a stack that the node's program resumed last has used up.
+  /// The report of a stack overflow in the program that was resumed last.
   std::size_t explain(std::optional<const std::byte*> address, std::span<char> text) const {
     if (resumed_ == nullptr || (address && !Fiber::is_below_stack(*address))) return 0;
     const auto end = fmt::format_to_n(text.data(), text.size(), "{}node {}, step {} on {}: {}",
@@ -229,7 +230,7 @@ class Proof {
     return std::min<std::size_t>(end.size, text.size());
   }
 
-  /// Every program leaves the step it waits in by Stopped, so that its stack unwinds.
+  /// Throws Stopped in every program that waits in a step, so that its stack unwinds.
   void stop() {
     stopping_ = true;
     for (ProofNode& node : nodes_) {
@@ -251,7 +252,7 @@ class Proof {
     } catch (const std::exception& error) {
       fail(error.what());
     } catch (...) {
-      fail("unknown exception");
+      fail("unknown exception type");
     }
     std::terminate();
   }
@@ -265,13 +266,13 @@ class Proof {
   StepMatcher<Op> matcher_;
   StepRules rules_;
   static constexpr std::size_t none = std::numeric_limits<std::size_t>::max();
-  std::size_t step_ = none;  // that is delivered; none: nobody has begun
+  std::size_t step_ = none;  // that is delivered; none: no node has started
   bool stopping_ = false;
   std::exception_ptr failure_;
-  /// Whose program has thrown failure_; none: the delivery or the listener has.
+  /// The node whose program has thrown failure_; none: the delivery or the listener has.
   std::optional<Rank> failed_;
-  const ProofNode* resumed_ = nullptr;  // the last one; none: nobody has begun
-  /// Put together here: the report of a fault takes no memory.
+  const ProofNode* resumed_ = nullptr;  // the last one; none: no node has started
+  /// Built here, because the report of a fault must not allocate.
   const std::string used_up_ = fmt::format(
       "a node program has used up its stack of {} bytes in a proof (too deep a recursion, or too "
       "large a local array?)",

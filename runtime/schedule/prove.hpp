@@ -19,19 +19,20 @@ struct Delivery {
 };
 
 /// Runs the program of every rank on one fiber each, bulk-synchronously: all ranks run to their
-/// next step, then the messages of the step are matched and copied, then on. Nothing here is shared
-/// with the wormhole network, so what it delivers is evidence about the program alone. The calling
-/// thread does all the work.
+/// next step, then the messages of the step are matched and copied, and so on. Nothing here is
+/// shared with the wormhole network, so the result depends on the program alone. The calling thread
+/// does all the work.
 ///
 /// \param listener  called for each message, between the nodes' programs, once its bytes have been
-///                  copied; what it throws ends the proof and leaves as it is
+///                  copied; an exception from it ends the proof and is passed on unchanged
 ///
-/// memory() is filled with a pattern, so that nothing in it is right before a message brings it.
+/// memory() is filled with a pattern, so that nothing in it is right before a message delivers it.
 ///
 /// Throws UsageError naming step and ranks if a step's sends and receives do not match; NoRoom if
-/// the system has no stacks for so many nodes. A program's UsageError leaves as it is, anything
-/// else as NodeFailure with the rank in front and the original nested: the first step's, of these
-/// the lowest rank's. All other programs are unwound by Stopped first.
+/// the system has not enough stacks for the nodes. A program's UsageError is passed on unchanged,
+/// any other exception as NodeFailure with the rank in front and the original nested. The first
+/// step's exception is thrown, and of these the lowest rank's. All other programs are unwound by
+/// Stopped first.
 void prove(const Topology& topology, const Program& program,
            const std::function<void(const Delivery&)>& listener = {});
 

@@ -1,4 +1,4 @@
-// The text form of a schedule, read: every mistake with its line.
+// Reads the text form of a schedule; every error names its line.
 // SPDX-License-Identifier: Apache-2.0
 #include "wormcube/runtime/base/error.hpp"
 #include "wormcube/runtime/schedule/text.hpp"
@@ -15,7 +15,7 @@
 namespace wormcube {
 namespace {
 
-/// Text in a message: short, and nothing in it that a terminal would obey.
+/// Text in an error message: shortened, and without control characters.
 std::string shown(std::string_view text, std::size_t most = 40) {
   std::string out;
   for (const char c : text.substr(0, most)) {
@@ -33,7 +33,7 @@ class Reader {
   Schedule read() {
     next_line();
     if (line_ != schedule_first_line) {
-      fail(fmt::format("the first line is not '{}'; not a schedule, or of another version",
+      fail(fmt::format("the first line is not '{}': not a schedule, or another version",
                        schedule_first_line));
     }
     Schedule schedule{topology(), {}};
@@ -58,8 +58,7 @@ class Reader {
 
   // Lines.
 
-  /// The next line that says something, blanks around it and comments removed; an empty one at the
-  /// end.
+  /// The next line with content, without surrounding blanks and comments; an empty one at the end.
   void next_line() {
     while (!rest_.empty()) {
       const std::size_t end = std::min(rest_.find('\n'), rest_.size());
@@ -75,7 +74,7 @@ class Reader {
   }
   static bool is_blank(char c) { return c == ' ' || c == '\t' || c == '\r'; }
 
-  // Words of a line, taken off its start.
+  // Words of a line, removed from its start.
 
   void skip_blanks() {
     while (!line_.empty() && is_blank(line_.front())) line_.remove_prefix(1);
@@ -101,7 +100,7 @@ class Reader {
   }
   void expect_end() {
     skip_blanks();
-    if (!line_.empty()) fail(fmt::format("'{}' is too much", shown(line_)));
+    if (!line_.empty()) fail(fmt::format("unexpected '{}' at the end of the line", shown(line_)));
   }
   template <std::integral T>
   T number(std::string_view what) {
@@ -187,7 +186,7 @@ class Reader {
     if (number<std::size_t>("a number of a step") != step)
       fail(fmt::format("step {} expected", step));
     expect_end();
-    // A node that has not ended takes the step; `end` takes it back.
+    // A node that has not ended takes the step; `end` reverts that.
     for (RankLog& log : logs) {
       if (log.step_ends.size() != step) continue;
       for (const GapFigure& figure : gap_figures) (log.*figure.of).push_back(0);

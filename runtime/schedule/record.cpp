@@ -1,4 +1,4 @@
-// The dry run: a node that only writes down what its program asks for.
+// The dry run: a node that only records what its program requests.
 // SPDX-License-Identifier: Apache-2.0
 #include "wormcube/runtime/base/error.hpp"
 #include "wormcube/runtime/base/fiber/fiber.hpp"
@@ -28,9 +28,9 @@
 namespace wormcube {
 namespace {
 
-/// Addresses that nobody can read or write, reserved once and kept: they cost nothing but numbers.
-/// Where these are limited (ulimit -v), a quarter of them: the real run needs the rest. All
-/// recording nodes use the same ones, since each node's memory is its own.
+/// Addresses that cannot be read or written, reserved once and kept: they cost no memory. If
+/// addresses are limited (ulimit -v), a quarter of them: the real run needs the rest. All recording
+/// nodes use the same ones, since each node's memory is its own.
 Span unreadable_memory() {
   static const Span memory = [] {
     constexpr Bytes least = Bytes{1} << 26;
@@ -43,14 +43,13 @@ Span unreadable_memory() {
     }
     throw UsageError(
         fmt::format("dry run: the process may not reserve {} MiB of addresses, a quarter of its "
-                    "limit; raise it "
-                    "(ulimit -v)",
+                    "limit; raise it (ulimit -v)",
                     least >> 20));
   }();
   return memory;
 }
 
-/// Says already which node and step it is about.
+/// An exception that already names its node and step.
 struct StepError final : ProgramError {
   using ProgramError::ProgramError;
 };
@@ -78,9 +77,9 @@ class RecordingNode final : public Node {
     const std::size_t most =
         (std::size_t{1} << 24) + 64 * static_cast<std::size_t>(topology_.nodes());
     if (steps() <= most) return;
-    throw StepError(fmt::format(
-        "node {} on {}: more than {} steps in a dry run; is its program without an end?", rank_,
-        topology_.name(), most));
+    throw StepError(
+        fmt::format("node {} on {}: more than {} steps in a dry run; does the program terminate?",
+                    rank_, topology_.name(), most));
   }
   std::size_t steps() const { return log_.step_ends.size(); }
   void phase(std::string_view name) override { phases_.push_back({std::string(name), steps(), 0}); }
@@ -91,7 +90,7 @@ class RecordingNode final : public Node {
   }
   std::uint64_t pieces() const { return pieces_; }
   std::vector<Computed> take_computed() { return std::move(computed_); }
-  /// What was named, each until the next one; what has no step is left out.
+  /// The named phases, each until the next one; phases without a step are left out.
   std::vector<Phase> take_phases() {
     std::size_t end = steps();
     for (auto phase = phases_.rbegin(); phase != phases_.rend(); ++phase) {
@@ -118,7 +117,7 @@ class RecordingNode final : public Node {
     };
     auto place = live_.end();
     Bytes begin = live_.empty() ? 0 : end(live_.back());
-    if (!fits(begin, memory_.size())) {  // the top is used up: somewhere below
+    if (!fits(begin, memory_.size())) {  // the top is used up: search below
       std::erase_if(live_, [](const Piece& piece) { return !piece.held; });
       begin = 0;
       for (place = live_.begin(); place != live_.end() && !fits(begin, place->begin); ++place) {
@@ -138,7 +137,7 @@ class RecordingNode final : public Node {
 
   void release(Span data, Purpose purpose) noexcept override {
     logger::released(data.size(), purpose, held_, held_blocks_);
-    // Last in, first out, nearly always; a piece that goes early waits for those above it.
+    // Last in, first out, nearly always; a piece that is freed early waits for those above it.
     const auto begin = static_cast<Bytes>(data.data() - memory_.data());
     const auto piece = std::find_if(live_.rbegin(), live_.rend(),
                                     [&](const Piece& p) { return p.begin == begin; });
@@ -165,8 +164,8 @@ class RecordingNode final : public Node {
   std::uint64_t pieces_ = 0;
 };
 
-/// The phases of all ranks as one list: the n-th of a name of each are one, from the first step
-/// that any of them gives it to the last.
+/// The phases of all ranks as one list: the n-th use of a name is one phase for all ranks, from the
+/// first step that any of them gives it to the last.
 class NamedSteps {
  public:
   void add(const std::vector<Phase>& phases) {
@@ -201,7 +200,7 @@ struct Recording {
 thread_local const Recording* current_recording = nullptr;
 
 /// The report of a fault in the program that the calling thread records, if it is one of these:
-/// data touched outside local(), a stack used up.
+/// data touched outside local(), a stack overflow.
 std::size_t explain(std::optional<const std::byte*> address, std::span<char> text) {
   if (current_recording == nullptr) return 0;
   const auto& [node, what] = *current_recording;
@@ -221,8 +220,8 @@ std::size_t explain(std::optional<const std::byte*> address, std::span<char> tex
   return std::min<std::size_t>(end.size, text.size());
 }
 
-/// Runs the program; what it throws after its first step, and what is not a UsageError, is told
-/// with the node and the step.
+/// Runs the program. An exception after its first step, or one that is not a UsageError, gets the
+/// node and the step in front.
 void run(const Program& program, RecordingNode& node) {
   const auto where = [&](const char* text) {
     return fmt::format("node {}, step {} on {}: {}", node.rank(), node.steps(),
@@ -240,7 +239,7 @@ void run(const Program& program, RecordingNode& node) {
   } catch (const std::exception& error) {
     std::throw_with_nested(NodeFailure(where(error.what())));
   } catch (...) {
-    std::throw_with_nested(NodeFailure(where("unknown exception")));
+    std::throw_with_nested(NodeFailure(where("unknown exception type")));
   }
 }
 
@@ -249,7 +248,7 @@ void run(const Program& program, RecordingNode& node) {
 Schedule record(const Topology& topology, const Program& program, std::string_view what) {
   const auto nodes = static_cast<std::size_t>(topology.nodes());
   Schedule schedule{topology, std::vector<RankLog>(nodes)};
-  static_cast<void>(unreadable_memory());  // made here, not in a signal handler
+  static_cast<void>(unreadable_memory());  // created here, not in a signal handler
   const FaultReports faults(explain);
   NamedSteps named;
   schedule.computed.resize(nodes);
@@ -260,7 +259,7 @@ Schedule record(const Topology& topology, const Program& program, std::string_vi
     RankLog& log = schedule.ranks[rank];
     RecordingNode node(schedule.topology, static_cast<Rank>(rank), log);
     const Recording recording{&node, what};
-    // A program may record another.
+    // A program may record another one.
     const Recording* const outer = std::exchange(current_recording, &recording);
     try {
       run(program, node);

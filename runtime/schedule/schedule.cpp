@@ -1,4 +1,4 @@
-// Reading a schedule, writing a log, and the rules of a step.
+// Reads a schedule, writes a log, and checks the rules of a step.
 // SPDX-License-Identifier: Apache-2.0
 #include "wormcube/runtime/schedule/schedule.hpp"
 
@@ -93,7 +93,7 @@ void StepRules::require_disjoint(const Topology& topology, Rank rank, std::size_
   }
   std::ranges::sort(pieces_, std::less<>(), &Piece::begin);
   const std::less<const std::byte*> before;
-  // Of all pieces before this one in memory: the send and the receive that reach furthest.
+  // Of all pieces before this one in memory: the send and the receive that reach farthest.
   const Piece* sent = nullptr;
   const Piece* received = nullptr;
   for (const Piece& piece : pieces_) {

@@ -35,10 +35,10 @@ struct RankLog {
   std::vector<std::uint32_t> step_ends;  // step t's ops end here
   // Entry t: bytes permuted before step t; the last entry: after the last step.
   std::vector<Bytes> rearranged;
-  std::vector<Bytes> combined;  // the same of what a reduction combined
+  std::vector<Bytes> combined;  // the same for what a reduction combined
   std::vector<Move> moves;
   Bytes peak_block_bytes = 0;  // most memory held at once for blocks
-  Bytes peak_bytes = 0;        // most memory held at once in all
+  Bytes peak_bytes = 0;        // most memory held at once in total
   friend bool operator==(const RankLog&, const RankLog&) = default;
 };
 
@@ -49,9 +49,9 @@ struct Phase {
   friend bool operator==(const Phase&, const Phase&) = default;
 };
 
-/// What a node computes between two steps, as it says itself (Node::computes).
+/// What a node computes between two steps, as it declares (Node::computes).
 struct Computed {
-  std::size_t step;  // before which; the number of steps: after the last
+  std::size_t step;  // the step after it; the number of steps: after the last
   double operations, bytes;
   friend bool operator==(const Computed&, const Computed&) = default;
 };
@@ -59,19 +59,18 @@ struct Computed {
 struct Schedule {
   Topology topology;
   std::vector<RankLog> ranks;
-  /// Ascending by first step. Names say nothing of what moves: neither the text form nor a trace
-  /// has them, and schedules are equal without.
+  /// Ascending by first step. Names do not affect what moves: neither the text form nor a trace has
+  /// them, and schedules compare equal without them.
   std::vector<Phase> phases = {};
-  /// Of each rank, ascending by step; of none: nobody says what it computes. As with phases,
-  /// neither the text form nor a trace has it.
+  /// For each rank, ascending by step; empty: the program declares nothing. As with phases, neither
+  /// the text form nor a trace has it.
   std::vector<std::vector<Computed>> computed = {};
-  /// Of each rank: pieces of memory that its sends are put together from and its receives are cut
-  /// into. Of a schedule that was not recorded: none. As with phases, neither the text form nor a
-  /// trace has it.
+  /// For each rank: the number of memory pieces that its sends gather and its receives scatter.
+  /// Empty for a schedule that was not recorded. As with phases, neither the text form nor a trace
+  /// has it.
   std::vector<std::uint64_t> pieces = {};
 
-  /// The largest number of steps of any rank; programs of which all nodes take all steps have the
-  /// same on each.
+  /// The largest number of steps of any rank; if all nodes take all steps, all ranks have the same.
   std::size_t steps() const;
   std::span<const OpRecord> ops(Rank rank, std::size_t step) const;
   std::span<const Move> moves(Rank rank, const OpRecord& op) const;
@@ -80,21 +79,22 @@ struct Schedule {
   }
 };
 
-/// A dry run: the program of every rank, one at a time (ranks in parallel), without messages, data
-/// or threads of its own. local() is skipped and memory is addresses that cannot be read: a program
-/// that touches data outside local() ends the process with exit code 2 and a line on stderr that
-/// names node, step and network. (The signal handler for it stands while a dry run does.)
+/// A dry run: executes the program of every rank, one at a time (ranks in parallel), without
+/// messages, data or threads of its own. local() is skipped, and memory() returns addresses that
+/// cannot be read. A program that touches data outside local() ends the process with exit code 2
+/// and a line on stderr that names node, step and network. (The signal handler for it is installed
+/// while a dry run is active.)
 ///
-/// \param what  what is recorded ("alltoall ring"), for that line
+/// \param what  the name of what is recorded ("alltoall ring"), for that line
 ///
-/// Throws what the lowest rank that fails throws: a program's UsageError as it is before the first
-/// step, with node, step and network in front later; anything else as NodeFailure, the same in
-/// front and the original nested. UsageError for a peer or move outside the topology, a receive
-/// that overlaps a send or another receive of its step, and more than 64 GiB a node.
+/// Throws what the lowest rank that fails throws: a program's UsageError unchanged before the first
+/// step, with node, step and network in front later; any other exception as NodeFailure with the
+/// same in front and the original nested. UsageError for a peer or move outside the topology, for a
+/// receive that overlaps a send or another receive of its step, and for more than 64 GiB a node.
 Schedule record(const Topology& topology, const Program& program, std::string_view what = {});
 
-/// A node that passes everything on to another and logs what passes: the trace of a real run, in a
-/// dry run's words.
+/// A node that forwards every call to another and logs it: the trace of a real run, in the form of
+/// a dry run's log.
 class TracingNode final : public ForwardingNode {
  public:
   /// The log must outlive the node and belongs to it meanwhile; it starts empty.

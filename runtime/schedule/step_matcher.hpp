@@ -1,4 +1,4 @@
-// Which send of a step meets which receive: by (from, to, tag), in the order posted.
+// Which send of a step matches which receive: by (from, to, tag), in the order posted.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -13,7 +13,7 @@
 namespace wormcube {
 
 /// The ends of one step's messages, for a proof run (Record = Op) and for the checker (Record =
-/// OpRecord). Constant time per message where a node has one send and one receive; k log k for the
+/// OpRecord). Constant time per message if a node has one send and one receive; k log k for the
 /// k messages of a busier node.
 ///
 /// Keeps its memory from step to step.
@@ -39,7 +39,7 @@ class StepMatcher {
   }
 
   /// Calls pair(send end, receive end) for each message and lone(end, is_send) for each end without
-  /// another, receiver by receiver; then forgets all ends.
+  /// another, receiver by receiver; then discards all ends.
   template <class Pair, class Lone>
   void match(Pair pair, Lone lone) {
     each_receiver([&](std::size_t to) {
@@ -84,7 +84,7 @@ class StepMatcher {
   }
   static std::tuple<Rank, Tag> key(const End& end) { return {end.from, end.tag}; }
 
-  /// Calls f(to) for each node with an end, ascending: in a step of few messages not for every
+  /// Calls f(to) for each node with an end, ascending; a step of few messages does not visit every
   /// node.
   template <class F>
   void each_receiver(F f) {

@@ -1,4 +1,4 @@
-// What writer and reader of a schedule's text share.
+// What the writer and the reader of a schedule's text share.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -12,8 +12,8 @@ namespace wormcube {
 
 inline constexpr std::string_view schedule_first_line = "wormcube schedule 1";
 
-/// Bytes that a node works on in the gap before a step, by their word. What RankLog counts in the
-/// same way is one more row here.
+/// Bytes that a node works on in the gap before a step, by their keyword. Another count of RankLog
+/// that works in the same way is one more row here.
 struct GapFigure {
   std::string_view word;
   std::vector<Bytes> RankLog::*of;

@@ -1,4 +1,4 @@
-// The trace of a real run: passes on, and logs.
+// The trace of a real run: forwards calls, and logs them.
 // SPDX-License-Identifier: Apache-2.0
 #include "wormcube/runtime/schedule/logger.hpp"
 #include "wormcube/runtime/schedule/schedule.hpp"

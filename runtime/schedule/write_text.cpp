@@ -1,4 +1,4 @@
-// The text form of a schedule, written.
+// Writes the text form of a schedule.
 // SPDX-License-Identifier: Apache-2.0
 #include "wormcube/runtime/schedule/text.hpp"
 #include "wormcube/runtime/schedule/text_words.hpp"
@@ -68,7 +68,7 @@ void write_step(Text& text, const Schedule& schedule, Rank rank, std::size_t ste
   }
 }
 
-/// What stands in the last section.
+/// A node's entries in the last section.
 void write_end(Text& text, const RankLog& log) {
   Parts parts(text);
   write_gap(parts, log, log.step_ends.size());

@@ -1,4 +1,4 @@
-// Links by vertex, up and down, routes and distances, by search.
+// Links by vertex, up and down; routes and distances, by search.
 // SPDX-License-Identifier: Apache-2.0
 #include "wormcube/runtime/topology/arbitrary_table.hpp"
 
@@ -12,7 +12,7 @@
 namespace wormcube::shapes {
 namespace {
 
-// Links that the search for all distances may look at.
+// The number of links that the search for all distances may visit.
 constexpr std::int64_t max_distance_work = std::int64_t{1} << 31;
 
 }  // namespace
@@ -102,7 +102,7 @@ void Arbitrary::Table::find_routes(Rank nodes) const {
 }
 
 /// Breadth first, until all vertices are found: `queue` has them in order, `distance` is -1 where
-/// there is no way. Returns the links looked at.
+/// there is no path. Returns the number of links visited.
 std::int64_t Arbitrary::Table::search(Rank root, std::vector<int>& distance,
                                       std::vector<Rank>& queue) const {
   const std::size_t vertices = first.size() - 1;
@@ -122,7 +122,8 @@ std::int64_t Arbitrary::Table::search(Rank root, std::vector<int>& distance,
   return looked_at;
 }
 
-/// Across the cable above vertex v, everything below v comes one nearer and all else one farther.
+/// Across the cable above vertex v, everything below v is one nearer and everything else one
+/// farther.
 GraphDistances Arbitrary::Table::distances_in_tree() const {
   const auto nodes = static_cast<std::int64_t>(order.size());
   std::vector<Rank> above(order.size(), -1);
@@ -163,7 +164,7 @@ std::optional<GraphDistances> Arbitrary::Table::all_distances() const {
       std::ranges::fill(all.status, all.status[0]);
       break;
     }
-    const bool known_rate = v >= 63 || v + 1 == nodes;  // stop early where it cannot end in time
+    const bool known_rate = v >= 63 || v + 1 == nodes;  // stop early if it cannot finish in time
     if (known_rate && work / (v + 1) * nodes > max_distance_work) return std::nullopt;
   }
   return all;

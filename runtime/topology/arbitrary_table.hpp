@@ -1,4 +1,4 @@
-// What an arbitrary graph knows of itself.
+// The tables of an arbitrary graph.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -25,8 +25,8 @@ struct Arbitrary::Table {
   std::vector<Rank> place;     // of each vertex, in it
   bool is_up(std::int64_t link) const { return place[to[link]] < place[from[link]]; }
 
-  // Made when first asked for. The port to leave by: entry 2*(to*n + at) before the first down
-  // link, the next one after it.
+  // Built on first use. The port to leave by: entry 2*(to*n + at) before the first down link, the
+  // next one after it.
   mutable std::once_flag routed, measured;
   mutable std::vector<std::uint16_t> next;
   static constexpr std::uint16_t nowhere = std::numeric_limits<std::uint16_t>::max();

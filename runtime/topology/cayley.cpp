@@ -1,4 +1,4 @@
-// Groups: integers modulo n, turning bit strings, permutations.
+// Groups: integers modulo n, rotated bit strings, permutations.
 // SPDX-License-Identifier: Apache-2.0
 #include "wormcube/runtime/topology/cayley.hpp"
 
@@ -14,7 +14,7 @@ namespace wormcube {
 
 namespace {
 
-/// Adds the inverses, and puts the generators in order.
+/// Adds the inverses, and sorts the generators.
 CayleyStructure closed(CayleyStructure group) {
   std::vector<Rank>& generators = group.generators;
   for (std::size_t i = generators.size(); i-- > 0;) {
@@ -102,14 +102,14 @@ CayleyStructure CayleyStructure::turning_bits(int bits, const std::vector<Rank>&
 CayleyStructure CayleyStructure::permutations(const std::vector<std::string>& generators) {
   const std::size_t places = generators.empty() ? 1 : generators.front().size();
   if (places < 1 || places > 9) {
-    throw UsageError(fmt::format("a permutation of {} places; there may be 1 to 9", places));
+    throw UsageError(fmt::format("a permutation of {} places; expected 1 to 9", places));
   }
   const Word words(static_cast<int>(places));
   std::vector<std::uint64_t> by;
   for (const std::string& text : generators) {
     by.push_back(parse(words, text));
     if (by.back() == words.identity()) {
-      throw UsageError(fmt::format("permutation {} leaves all where it is: a loop", text));
+      throw UsageError(fmt::format("permutation {} is the identity: a loop", text));
     }
   }
   // All products: the elements of a finite group need no inverses for that.

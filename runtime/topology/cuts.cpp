@@ -1,4 +1,4 @@
-// Closed forms of cuts; of graphs without one by max-flow.
+// Closed forms of cuts; max-flow for graphs without one.
 // SPDX-License-Identifier: Apache-2.0
 #include "wormcube/runtime/topology/cuts.hpp"
 
@@ -25,7 +25,7 @@ std::optional<std::int64_t> edge_connectivity(const Graph& graph) {
       break;
   }
   if (graph.links() == 2 * (std::int64_t{graph.nodes()} - 1)) return 1;  // a tree
-  // Of a graph that looks the same from each node it is the degree (W. Mader, 1971).
+  // If a graph looks the same from each node, it is the degree (W. Mader, 1971).
   if (graph.cayley() != nullptr) return graph.ports(0);
   if (!affordable(graph.nodes(), graph.links())) return std::nullopt;
   static Kept<std::int64_t> kept;
@@ -77,7 +77,7 @@ std::optional<std::int64_t> edge_connectivity(const Topology& topology) {
     if (!affordable(n, topology.links())) return std::nullopt;
     return smallest_cut(Vertices(topology));
   }
-  // All copies of a dimension are cut, or one node is cut off.
+  // Either all copies of a dimension are cut, or one node is cut off.
   std::int64_t least = degrees(topology).first;
   for (int d = 0; d < topology.dimensions(); ++d) {
     if (topology.size(d) == 1) continue;

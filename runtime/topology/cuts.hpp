@@ -1,4 +1,4 @@
-// What parts a network: what is known of its cuts without a flow, for the bounds of flows.hpp.
+// Cuts of a network that are known without a flow, for the bounds of flows.hpp.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -15,7 +15,7 @@ bool has_switches(const Topology& topology);
 /// Fewest and most links out of a node.
 std::pair<int, int> degrees(const Topology& topology);
 
-/// Where cuts are too many for flows: the fewest ports of a node, the worst known of each
+/// Where there are too many cuts for flows: the fewest ports of a node, the worst known cut of each
 /// dimension.
 struct KnownCut {
   Rank inside;  // nodes of the smaller part

@@ -1,4 +1,4 @@
-// Division of a rank by a number that is known beforehand, without the processor's division.
+// Division of a rank by a number known in advance, without the processor's division.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -9,8 +9,8 @@
 
 namespace wormcube {
 
-/// A divisor of ranks: a rank's way through a network is divisions by strides and sizes, some of
-/// them for each dimension.
+/// A divisor of ranks: a rank's route through a network needs divisions by strides and sizes,
+/// several for each dimension.
 ///
 /// For 0 <= x <= 2^20 and 1 <= d <= 2^20: with m = ceil(2^41 / d) there is an e < d so that m d =
 /// 2^41 + e, so x m / 2^41 = x/d + x e / (2^41 d), which is less than x/d + 1/d: no whole number
@@ -24,7 +24,7 @@ class Divisor {
   }
 
   Rank value() const { return value_; }
-  /// Of 0 to max_nodes, as a rank is.
+  /// For x in 0 to max_nodes, the range of ranks.
   Rank quotient(Rank x) const {
     return static_cast<Rank>(static_cast<std::uint64_t>(x) * factor_ >> bits);
   }

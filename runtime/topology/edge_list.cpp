@@ -1,4 +1,4 @@
-// Graph files: edge lists, and what is said about those that are none.
+// Graph files: edge lists, and the errors for files that are not edge lists.
 // SPDX-License-Identifier: Apache-2.0
 #include "wormcube/runtime/base/error.hpp"
 #include "wormcube/runtime/base/numbers.hpp"
@@ -20,7 +20,7 @@ namespace {
 
 constexpr Rank max_vertex = (1 << 20) - 1;
 constexpr std::size_t max_line = 4096;
-constexpr std::size_t max_edges = 16'000'000;  // some 1.5 GB while they are put in order
+constexpr std::size_t max_edges = 16'000'000;  // some 1.5 GB while they are sorted
 
 /// The words of a line, without its comment.
 std::vector<std::string_view> words(std::string_view line) {
@@ -88,7 +88,7 @@ class Reader {
     throw UsageError(fmt::format("graph:{} line {}: {}", file_, number_, problem));
   }
 
-  /// The length of a line that the buffer has only the beginning of, without reading on for ever.
+  /// The length of a line of which the buffer has only the beginning, read up to a limit.
   std::string long_line() {
     constexpr std::streamsize most = std::streamsize{1} << 26;
     in_.clear();
@@ -98,7 +98,8 @@ class Reader {
     return rest == most ? fmt::format("more than {}", length) : fmt::format("{}", length);
   }
 
-  /// The line just read, without the mark that some editors put before a file's text.
+  /// The line just read, without the byte-order mark that some editors write at the start of a
+  /// file.
   std::string_view line() const {
     std::string_view line(buffer_.data(), std::strlen(buffer_.data()));
     if (first_line_) {
@@ -117,7 +118,7 @@ class Reader {
     if (!std::ranges::all_of(word, is_digit)) {
       fail(fmt::format("'{}' is not a vertex number; expected a whole number of 0 or more{}",
                        shown(word),
-                       word.find(';') != word.npos ? " (apart by blanks or ',')" : ""));
+                       word.find(';') != word.npos ? " (separate numbers by blanks or ',')" : ""));
     }
     const auto value = number_of<std::int64_t>(word);
     if (!value || *value > max_vertex) {
@@ -143,7 +144,7 @@ class Reader {
     nodes_ = std::max(nodes_, std::max(u, v) + 1);
   }
 
-  /// Puts the edges in order. The first line that repeats an edge is named.
+  /// Sorts the edges. The error names the first line that repeats an edge.
   void refuse_duplicates() {
     const auto key = [](const Edge& e) { return std::tuple(e.low, e.high, e.line); };
     std::ranges::sort(edges_, {}, key);
@@ -157,7 +158,7 @@ class Reader {
     }
     if (again == nullptr) return;
     number_ = again->line;
-    fail(fmt::format("edge {} {} is already on line {} (an edge stands for both ways)",
+    fail(fmt::format("edge {} {} is already on line {} (an edge stands for both directions)",
                      again->turned ? again->high : again->low,
                      again->turned ? again->low : again->high, known->line));
   }

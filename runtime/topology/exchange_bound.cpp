@@ -1,4 +1,4 @@
-// Total exchange: closed forms, cuts, and ways that are used evenly.
+// Total exchange: closed forms, cuts, and paths that are used evenly.
 // SPDX-License-Identifier: Apache-2.0
 #include "wormcube/runtime/topology/cayley.hpp"
 #include "wormcube/runtime/topology/flows.hpp"
@@ -15,7 +15,7 @@ namespace {
 
 std::atomic<ExchangeProgram> exchange_program = nullptr;
 
-/// What the busiest link carries if each block goes to equal parts along all shortest ways.
+/// The load of the busiest link if equal parts of each block take all shortest paths.
 /// Source: U. Brandes, A faster algorithm for betweenness centrality, 2001.
 double evenly_routed(const Graph& graph) {
   const Rank n = graph.nodes();
@@ -48,7 +48,7 @@ double evenly_routed(const Graph& graph) {
     if (alike) break;
   }
   if (!alike) return *std::ranges::max_element(load);
-  // From each node the same: a link has the sum of what its generator's links carry from one.
+  // All nodes are alike: a link has the sum of what its generator's links carry from one node.
   const auto group = graph.cayley();
   std::vector<double> of_generator(n, 0);
   for (std::int64_t link = 0; link < graph.links(); ++link) {
@@ -58,7 +58,7 @@ double evenly_routed(const Graph& graph) {
   return *std::ranges::max_element(of_generator);
 }
 
-/// Whether searches from so many nodes of a graph take some tenths of a second at most.
+/// Whether searches from this many nodes of a graph take some tenths of a second at most.
 bool searchable(const Graph& graph) {
   const std::int64_t searches = graph.cayley() != nullptr ? 1 : graph.nodes();
   return searches <= (std::int64_t{1} << 23) / graph.links();
@@ -69,7 +69,7 @@ LinkBound arbitrary_exchange_bound(const Graph& graph) {
   const CutBound cut = cut_bound(graph);
   LinkBound bound{cut.steps.value(), false, "cut"};
   if (graph.links() == 2 * (std::int64_t{graph.nodes()} - 1)) {
-    bound.tight = true;  // one way between any two nodes
+    bound.tight = true;  // one path between any two nodes
     return bound;
   }
   if (graph.distances() != nullptr) {
@@ -97,7 +97,7 @@ LinkBound exchange_bound(const Graph& graph) {
     case Shape::line:
     case Shape::tree:
       return {cut_bound(graph).steps.value(), true, "cut"};
-    case Shape::ring:  // half of what is half way round goes either way
+    case Shape::ring:  // half of the blocks that go half way round take either direction
       return graph.wraps() ? LinkBound{std::floor(n * n / 4) / 2, true, "links"}
                            : LinkBound{1, true, "cut"};
     case Shape::complete:
@@ -120,7 +120,7 @@ LinkBound exchange_bound(const Topology& topology) {
     if (topology.size(d) == 1) continue;
     LinkBound bound = exchange_bound(topology.factor(d));
     bound.blocks *= static_cast<double>(n / topology.size(d));
-    // Not tight: another dimension may need more than is known of it.
+    // Not tight: another dimension may need more than its known bound.
     bound.tight = bound.tight && best.tight;
     best.tight = bound.tight;
     if (bound.blocks > best.blocks) best = bound;

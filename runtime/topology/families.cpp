@@ -23,12 +23,12 @@ using Edges = std::vector<std::pair<Rank, Rank>>;
 int in_range(std::string_view family, std::string_view what, int value, int most) {
   if (value < 1 || value > most) {
     throw UsageError(
-        fmt::format("{}:{}: {} {}; there may be 1 to {}", family, value, value, what, most));
+        fmt::format("{}:{}: {} {}; expected 1 to {}", family, value, value, what, most));
   }
   return value;
 }
 
-/// The permutations of so many places in order, with two of them (from 0) swapped.
+/// The permutations of this many places in order, with two of them (from 0) swapped.
 std::string swapped(int places, int a, int b) {
   std::string word;
   for (int k = 0; k < places; ++k) word += static_cast<char>('1' + k);
@@ -56,7 +56,7 @@ Graph petersen() {
 
 Graph cube_connected_cycles(int dimensions) {
   const int d = in_range("ccc", "dimensions", dimensions, 16);
-  std::vector<Rank> generators{Rank{1} * d};  // along the cube: flip the bit of one's place
+  std::vector<Rank> generators{Rank{1} * d};  // along the cube: flip the bit of the node's place
   if (d > 1) generators.push_back(1);         // along the cycle
   return Graph::from_group(CayleyStructure::turning_bits(d, generators), fmt::format("ccc:{}", d),
                            d == 1   ? "its cycles have one node: one cable"
@@ -82,7 +82,7 @@ Graph circulant(Rank nodes, const std::vector<Rank>& offsets) {
   for (const Rank s : offsets) {
     if (s < 1 || s >= nodes) {
       throw UsageError(
-          fmt::format("{}: offset {}; with {} nodes it may be 1 to {}", name, s, nodes, nodes - 1));
+          fmt::format("{}: offset {}; with {} nodes, expected 1 to {}", name, s, nodes, nodes - 1));
     }
     if (!known.insert(std::min(s, nodes - s)).second) {
       throw UsageError(
@@ -101,9 +101,9 @@ Graph twisted_torus(Rank rows, Rank columns) {
   const std::string name = fmt::format("twisted:{}x{}", rows, columns);
   if (rows < 2 || columns < 3) {
     throw UsageError(
-        fmt::format("{}: {} rows and {} columns; need 2 and 3 at least", name, rows, columns));
+        fmt::format("{}: {} rows and {} columns; need at least 2 and 3", name, rows, columns));
   }
-  std::set<std::pair<Rank, Rank>> cables;  // each once: of 2 rows, and where the twist is none
+  std::set<std::pair<Rank, Rank>> cables;  // each once: for 2 rows, and where there is no twist
   const auto join = [&](Rank a, Rank b) { cables.emplace(std::min(a, b), std::max(a, b)); };
   for (Rank row = 0; row < rows; ++row) {
     for (Rank column = 0; column < columns; ++column) {

@@ -33,13 +33,12 @@ std::span<const NetworkKind> network_kinds();
 std::string network_examples();
 
 /// Each is of Shape::graph, its vertices are all nodes, and its name is the grammar's text. All but
-/// the star and Petersen's graph know their group: Graph::cayley(). Throw UsageError for sizes
-/// that cannot be.
+/// the star and Petersen's graph know their group: Graph::cayley(). They throw UsageError for
+/// impossible sizes.
 
 /// `star:N`: node 0 is joined to all others.
 Graph star_of(Rank nodes);
-/// `petersen`: two cycles 0 .. 4 and 5 7 9 6 8, and a spoke from each v to v + 5. Not a Cayley
-/// graph.
+/// `petersen`: two cycles 0 .. 4 and 5 7 9 6 8, and spokes from v to v + 5. Not a Cayley graph.
 Graph petersen();
 /// `ccc:D`: a hypercube whose corners are cycles: node w*D + i is joined to the two next places of
 /// its cycle, w*D + (i +- 1 mod D), and to (w ^ 1<<i)*D + i. 1 to 16 dimensions.
@@ -52,19 +51,19 @@ Graph wrapped_butterfly(int levels);
 /// but 1 divides N and all offsets.
 Graph circulant(Rank nodes, const std::vector<Rank>& offsets);
 /// `twisted:AxB`: the torus of A rows and B columns, node row*B + column, whose cables from the
-/// last row back to the first one lead A columns on: twisted:4x8 has a diameter of 4, torus:4x8 one
-/// of 6. 2 rows and 3 columns at least. Source: J. M. Camara et al., Twisted Torus Topologies for
-/// Enhanced Interconnection Networks, IEEE Trans. Parallel Distrib. Syst. 21(12), 2010: the
-/// rectangular twisted torus is B = 2 A.
+/// last row back to the first one are shifted by A columns: twisted:4x8 has a diameter of 4,
+/// torus:4x8 one of 6. At least 2 rows and 3 columns.
+/// Source: J. M. Camara et al., Twisted Torus Topologies for Enhanced Interconnection Networks,
+/// IEEE Trans. Parallel Distrib. Syst. 21(12), 2010: the rectangular twisted torus is B = 2 A.
 Graph twisted_torus(Rank rows, Rank columns);
-/// `star-graph:N`: the N! permutations, joined where they differ by a swap of the first place with
+/// `star-graph:N`: the N! permutations, joined if they differ by a swap of the first place with
 /// another. 1 to 9 places.
 /// Source: S. B. Akers, D. Harel, B. Krishnamurthy, The Star Graph, ICPP 1987.
 Graph star_graph(int places);
-/// `bubble-sort:N`: the N! permutations, joined where they differ by a swap of neighbouring places.
-/// 1 to 9 places.
+/// `bubble-sort:N`: the N! permutations, joined if they differ by a swap of neighbouring places. 1
+/// to 9 places.
 Graph bubble_sort_graph(int places);
-/// `cayley:P+Q+..`: the group that these permutations make, joined by them and their inverses.
+/// `cayley:P+Q+..`: the group that these permutations generate, joined by them and their inverses.
 Graph permutation_graph(const std::vector<std::string>& generators);
 
 }  // namespace wormcube

@@ -57,7 +57,7 @@ LinkBound gathering_bound(const Topology& topology, std::span<const std::int64_t
     return {time.value(), false, source};
   }
   // Within time a / b all blocks reach v if b of each block flow there over links of a. If not, the
-  // smallest cut needs more time: a larger time to go on with.
+  // smallest cut needs more time, with which the search continues.
   const Vertices vertices(topology);
   FlowNetwork network(vertices.all + 1);
   const Rank origin = vertices.all;
@@ -137,7 +137,7 @@ LinkBound allreduce_bound(const Topology& topology) {
   if (n == 1) return {0, true, "one node"};
   const LinkBound single = broadcast_bound(topology);
   // Each of n - 1 blocks is combined with another, and each of n - 1 nodes gets the result: 2 (n -
-  // 1) blocks leave nodes in all.
+  // 1) blocks leave nodes in total.
   std::int64_t ports = 0;
   for (int d = 0; d < topology.dimensions(); ++d) {
     const Graph& graph = topology.factor(d);

@@ -1,4 +1,4 @@
-// What the links of any network allow a collective: cuts and flows, exact where they can be found.
+// The limits that the links of any network set to a collective: cuts and flows, exact if possible.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -11,32 +11,32 @@
 
 namespace wormcube::theory {
 
-/// The least time of a collective of blocks of one size, all ports: its unit is what one block
-/// takes on one link. Each link, of the two that a cable is, carries one block in it. Whatever the
-/// routes, the steps and the parts of blocks are, nothing is faster.
+/// The least time of a collective of blocks of one size, all ports: its unit is the time of one
+/// block on one link. Each of the two links of a cable carries one block in it. Nothing is faster,
+/// for any routes, steps and parts of blocks.
 struct LinkBound {
   double blocks = 0;
-  /// Blocks in small enough parts come as near to it as one likes. False: a valid bound, but the
+  /// True: blocks in small enough parts come arbitrarily close to it. False: a valid bound, but the
   /// network may need more.
   bool tight = false;
   std::string_view source = {};  ///< "edge connectivity", "max-flow", "cut", ..
 };
 
-/// The fewest cables that part the nodes; of products by a closed form (Klavzar, Spacapan, On the
-/// edge-connectivity of Cartesian product graphs, Asian-European J. Math. 1(1), 2008), of graphs by
-/// max-flow. Nothing where that takes too long, and for one node.
+/// The fewest cables whose removal separates the nodes; for products by a closed form (Klavzar,
+/// Spacapan, On the edge-connectivity of Cartesian product graphs, Asian-European J. Math. 1(1),
+/// 2008), for graphs by max-flow. Nothing if that takes too long, and for one node.
 std::optional<std::int64_t> edge_connectivity(const Topology& topology);
 
-/// One block from one node to all others, or combined to one: 1 / edge connectivity, by as many
-/// trees without a common link. Source: J. Edmonds, Edge-disjoint branchings, 1973.
+/// One block from one node to all others, or combined to one: 1 / edge connectivity, achieved by as
+/// many trees without a common link. Source: J. Edmonds, Edge-disjoint branchings, 1973.
 LinkBound broadcast_bound(const Topology& topology);
 
-/// A block of each node to all others; backwards, reduce_scatter: the largest of the blocks outside
-/// a part of the network over the links into it. Source: L. Zhao et al., ForestColl,
+/// A block from each node to all others; in reverse, reduce_scatter: the largest ratio of the
+/// blocks outside a part of the network to the links into it. Source: L. Zhao et al., ForestColl,
 /// arXiv:2402.06787.
 LinkBound allgather_bound(const Topology& topology);
-/// The same with `blocks[r]` of node r, and, where `to` is a node, to it alone (gather; backwards,
-/// scatter).
+/// The same with `blocks[r]` from node r, and, if `to` is a node, to that node alone (gather; in
+/// reverse, scatter).
 LinkBound gathering_bound(const Topology& topology, std::span<const std::int64_t> blocks,
                           Rank to = -1);
 
@@ -46,17 +46,18 @@ LinkBound gathering_bound(const Topology& topology, std::span<const std::int64_t
 /// spanning trees, Math. of Operations Research 20(1), 1995.
 LinkBound allreduce_bound(const Topology& topology);
 
-/// A block of each node for each other: the maximum concurrent flow. Of a product it is that of its
-/// dimensions, each times n / n_i: its routes may be taken dimension by dimension. Lines, rings,
-/// complete graphs and trees have closed forms; of other graphs it lies between the worst known cut
-/// or the sum of distances over the links, and what the ways that are shortest, used evenly, load a
-/// link with. Where the two differ an exchange program tells, if there is one.
+/// A block from each node to each other: the maximum concurrent flow. For a product it is that of
+/// its dimensions, each times n / n_i: its routes may be taken dimension by dimension. Lines,
+/// rings, complete graphs and trees have closed forms. For other graphs the lower bound is the
+/// worst known cut or the sum of distances over the links; the upper bound is the load of the
+/// busiest link if all shortest paths are used evenly. If the two differ, an exchange program
+/// decides, if one is set.
 LinkBound exchange_bound(const Topology& topology);
 
 /// Solves the linear program of the maximum concurrent flow of one graph, for exchange_bound: a
-/// bound and whether it is the optimum. Nothing where the graph is too large for it.
+/// bound and whether it is the optimum. Nothing if the graph is too large for it.
 using ExchangeProgram = std::optional<LinkBound> (*)(const Graph&);
-/// Set it before the first question; nullptr: there is none.
+/// Set it before the first query; nullptr: none.
 void use_exchange_program(ExchangeProgram program);
 
 }  // namespace wormcube::theory

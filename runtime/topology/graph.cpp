@@ -1,4 +1,4 @@
-// One dimension of a product network: what its shape knows.
+// One dimension of a product network: forwards to its shape.
 // SPDX-License-Identifier: Apache-2.0
 #include "wormcube/runtime/topology/graph.hpp"
 

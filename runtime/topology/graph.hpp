@@ -15,7 +15,7 @@
 
 namespace wormcube {
 
-/// What a graph is, in the order of its alternatives.
+/// The kind of a graph, in the order of its alternatives.
 enum class Shape { line, ring, complete, tree, graph };
 /// The grammar's word: "ring".
 std::string_view to_string(Shape shape);
@@ -43,7 +43,7 @@ class Graph {
                          std::string name);
   /// The Cayley graph of a group. \param note  what a degenerate size really is, or nothing
   static Graph from_group(CayleyStructure group, std::string name, std::string note = {});
-  /// Reads an edge list: two vertex numbers a line, apart by blanks or a comma; '#' starts a
+  /// Reads an edge list: two vertex numbers a line, separated by blanks or a comma; '#' starts a
   /// comment. Throws UsageError with the line's number.
   static Graph read(const std::string& file);
 
@@ -58,12 +58,12 @@ class Graph {
   /// What a degenerate size really is: "a ring of 6"; mostly empty.
   const std::string& note() const;
 
-  /// Equal links, numbers and routes, whatever the names: of lines and rings of 2 (one cable) or of
-  /// 1, each is equal to the other.
+  /// Equal links, numbers and routes, whatever the names: a line and a ring of 2 (one cable) or of
+  /// 1 are equal.
   friend bool operator==(const Graph& a, const Graph& b);
 
   /// The group, if the graph is known as a Cayley graph: rings, complete graphs, one cable, one
-  /// node, and what came from a group. Null otherwise. Keep it: rings make it when asked.
+  /// node, and graphs made from a group. Null otherwise. Keep it: rings build it on each call.
   std::shared_ptr<const CayleyStructure> cayley() const;
 
   /// The two vertices that a link joins.
@@ -74,28 +74,29 @@ class Graph {
   int ports(Rank vertex) const;
   std::int64_t link(Rank vertex, int port) const;
 
-  /// Whether it has this shape as operator== has it: lines and rings of 1 or 2 nodes have both.
+  /// Whether it has this shape, as operator== sees it: lines and rings of 1 or 2 nodes have both.
   bool is(Shape shape) const {
     const bool both = has_direction() && nodes_ <= 2;
     return this->shape() == shape || (both && (shape == Shape::line || shape == Shape::ring));
   }
-  /// Whether signed hops mean something here: lines and rings.
+  /// Whether signed hops have a meaning here: in lines and rings.
   bool has_direction() const { return shape() == Shape::line || shape() == Shape::ring; }
-  /// Whether a move means something here: also in a complete graph, where one of h is one hop, to
-  /// the node h numbers further on, modulo n.
+  /// Whether a move has a meaning here: also in a complete graph, where a move of h is one hop, to
+  /// the node whose number is h larger, modulo n.
   bool has_moves() const { return has_direction() || shape() == Shape::complete; }
   /// True where a signed move can go round: a ring of 3 or more.
   bool wraps() const { return shape() == Shape::ring && nodes_ > 2; }
-  /// The signed hops from one node of a line or ring to another: the shorter way; '+' when equal.
+  /// The signed hops from one node of a line or ring to another: the shorter direction; '+' when
+  /// equal.
   int hops(Rank from, Rank to) const;
-  /// The node that a move of so many hops leads to; -1 where a line ends before that, or it would
+  /// The node that a move of this many hops leads to; -1 if a line ends before that, or if it would
   /// go once round or more. On one cable (a line or ring of 2) either sign leads to the other node,
   /// so that ring programs run there too.
   Rank moved(Rank from, int hops) const;
 
   /// The next link from `at` towards node `to`. `up` is the routing state of graphs (true until the
   /// first down link) and is ignored elsewhere; start with true. Lines and rings are routed by
-  /// hops, not by this. The first call for an arbitrary graph makes a table of all pairs.
+  /// hops, not by this. The first call for an arbitrary graph builds a table of all pairs.
   /// Throws UsageError for an arbitrary graph that is too large for it: see routable().
   std::int64_t next(Rank at, Rank to, bool& up) const;
 
@@ -104,7 +105,7 @@ class Graph {
   bool routable() const;
   /// Throws UsageError, with both figures, unless routable().
   void require_routable() const;
-  /// The size of the table that the first next() makes; 0 where routes have a closed form.
+  /// The size of the table that the first next() builds; 0 if routes have a closed form.
   std::int64_t routing_table_bytes() const;
 
   /// Whether a link of a tree or arbitrary graph goes up. A route turns from link a into link b
@@ -115,13 +116,13 @@ class Graph {
   std::vector<std::pair<std::int64_t, std::int64_t>> turns() const;
 
   using Distances = GraphDistances;
-  /// Found by breadth-first searches when first asked for: one if the graph is a Cayley graph, none
-  /// if it is a tree. Null if they would look at more than 2^31 links, and for other shapes.
+  /// Found by breadth-first searches on first use: one if the graph is a Cayley graph, none if it
+  /// is a tree. Null if they would visit more than 2^31 links, and for other shapes.
   const Distances* distances() const;
-  /// The hops from a vertex to each other, breadth first.
+  /// The hops from a vertex to every other, breadth first.
   std::vector<int> distances_from(Rank vertex) const;
 
-  /// The largest distance between two nodes, in links; nothing where it takes too long to find.
+  /// The largest distance between two nodes, in links; nothing if it takes too long to find.
   /// (Up*/down* routes may be longer.)
   std::optional<int> diameter() const;
 

@@ -1,4 +1,4 @@
-// What was found out about the last few graphs.
+// Cached results for the last few graphs.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -10,7 +10,7 @@
 
 namespace wormcube::theory {
 
-/// A program asks the same of a network for each algorithm: what takes a search is kept.
+/// A program asks the same about a network for each algorithm, so results of searches are kept.
 template <class Value>
 class Kept {
  public:

@@ -53,10 +53,10 @@ class FlowNetwork {
   std::vector<Edge> arcs_;
 };
 
-/// The fewest links that part node 0 from another one.
+/// The fewest links whose removal separates node 0 from another one.
 std::int64_t smallest_cut(const Vertices& vertices);
 
-/// Whether so many max-flows through so many links take some tenths of a second at most.
+/// Whether this many max-flows through this many links take some tenths of a second at most.
 bool affordable(std::int64_t flows, std::int64_t links);
 
 }  // namespace wormcube::theory

@@ -21,7 +21,7 @@ namespace {
 
 constexpr std::int64_t max_hypercube_dimensions = 20;
 
-/// A whole number of digits only; nothing if it is something else. Too large a number is the
+/// A whole number of digits only; nothing for other text. A number that is too large becomes the
 /// largest one.
 std::optional<std::int64_t> whole_number(std::string_view text) {
   const auto is_digit = [](char c) { return c >= '0' && c <= '9'; };
@@ -66,7 +66,7 @@ class Parser {
   /// Where a view into the text starts, counted from 1.
   std::size_t position(std::string_view part) const { return part.data() - text_.data() + 1; }
 
-  /// A number in a range, or an error that points at it.
+  /// A number in a range, or an error that points to it.
   std::int64_t number(std::string_view part, std::string_view what, std::int64_t least,
                       std::int64_t most, std::string_view example) const {
     if (part.empty()) {
@@ -90,7 +90,7 @@ class Parser {
   void add(Graph graph, std::string_view part) {
     nodes_ *= graph.nodes();
     if (nodes_ > max_nodes) {
-      fail(fmt::format("'{}' at position {} makes it {} nodes; there may be up to {}", part,
+      fail(fmt::format("'{}' at position {} makes it {} nodes; the limit is {}", part,
                        position(part), nodes_, max_nodes));
     }
     factors_.push_back(std::move(graph));
@@ -98,7 +98,7 @@ class Parser {
 
   void parse_factor(std::string_view factor) {
     if (factor.empty()) {
-      fail(fmt::format("a shape is missing at position {}; known are: {}", position(factor),
+      fail(fmt::format("a shape is missing at position {}; available: {}", position(factor),
                        known_shapes()));
     }
     const std::size_t colon = factor.find(':');
@@ -110,7 +110,7 @@ class Parser {
       for (const NetworkKind& known : table) shapes.push_back(known.name);
       const bool is_size = whole_number(shape).has_value() && factor.data() != text_.data();
       fail(fmt::format(
-          "unknown shape '{}' at position {}{}; known are: {}", shape, position(factor),
+          "unknown shape '{}' at position {}{}; available: {}", shape, position(factor),
           is_size ? " (sizes are separated by x, as in torus:8x8)" : did_you_mean(shape, shapes),
           known_shapes()));
     }
@@ -123,7 +123,7 @@ class Parser {
       return add(petersen(), factor);
     }
     if (colon == factor.npos) {
-      fail(fmt::format("'{}' at position {} lacks ':' and what follows it, as in {}", shape,
+      fail(fmt::format("'{}' at position {} needs ':' and a value, as in {}", shape,
                        position(factor), kind->example));
     }
     const std::string_view value = factor.substr(colon + 1);
@@ -208,7 +208,7 @@ class Parser {
     name_ += value;
   }
 
-  /// The graph, or its error with the place that it comes from.
+  /// The graph, or its error with the position in the text.
   template <class F>
   Graph in_place(std::string_view part, F&& graph) const {
     try {
@@ -249,13 +249,13 @@ class Parser {
 
 namespace {
 
-/// What has failed: a node, or the cable between two.
+/// A failed node, or the failed cable between two.
 struct Failure {
   Rank one, other;  // other: -1 of a node
   std::string text;
 };
 
-/// Takes "~17" or "~3-4" off the end of the text; nothing if it ends otherwise.
+/// Removes "~17" or "~3-4" from the end of the text; nothing if it ends otherwise.
 std::optional<Failure> take_failure(std::string_view& text) {
   const std::size_t at = text.rfind('~');
   if (at == text.npos || at == 0) return std::nullopt;
@@ -272,7 +272,7 @@ std::optional<Failure> take_failure(std::string_view& text) {
   return Failure{rank(*one), rank(*other), std::string(last)};
 }
 
-/// A network without what has failed, as one graph: its nodes keep their order, and get new
+/// A network without its failed parts, as one graph: its nodes keep their order, and get new
 /// numbers.
 Topology without(const Topology& whole, const std::vector<Failure>& failures, std::string name) {
   const auto fail = [&](const std::string& why) {
@@ -283,7 +283,7 @@ Topology without(const Topology& whole, const std::vector<Failure>& failures, st
   for (Link link = 0; link < whole.links(); ++link) {
     const auto ends = whole.link_ends(link);
     if (ends.from < 0 || ends.to < 0) {
-      fail("a tree's switches have no numbers; failures are told of networks without trees");
+      fail("failures cannot be given for networks with trees: a tree's switches have no numbers");
     }
     cables.emplace(std::min(ends.from, ends.to), std::max(ends.from, ends.to));
   }
@@ -313,7 +313,7 @@ Topology without(const Topology& whole, const std::vector<Failure>& failures, st
     const Rank from = number[static_cast<std::size_t>(a)], to = number[static_cast<std::size_t>(b)];
     if (from >= 0 && to >= 0) edges.emplace_back(from, to);
   }
-  // Nobody may be cut off from the first one that is left.
+  // All remaining nodes must be reachable from the first.
   std::vector<std::vector<Rank>> beside(static_cast<std::size_t>(left));
   for (const auto& [a, b] : edges) {
     beside[static_cast<std::size_t>(a)].push_back(b);

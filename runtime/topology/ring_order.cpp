@@ -23,7 +23,7 @@ Nodes in_rank_order(Rank nodes) {
   return order;
 }
 
-/// The most messages on a link, and the most and all links of the messages round an order.
+/// The load of the busiest link, and the longest and total paths of the messages round an order.
 struct Figures {
   int load = 0, longest_hop = 0;
   std::int64_t links = 0;
@@ -62,7 +62,7 @@ std::vector<Nodes> neighbours_in(const Graph& graph) {
 }
 
 /// A Hamiltonian path from node 0, depth first: the neighbour with the fewest unvisited neighbours
-/// first, then the lowest. Gives up after 10^6 looks.
+/// first, then the lowest. Gives up after 10^6 visits.
 std::optional<Nodes> hamiltonian(const std::vector<Nodes>& neighbours, bool is_cycle) {
   constexpr int most_looks = 1'000'000;
   const std::size_t nodes = neighbours.size();
@@ -72,7 +72,7 @@ std::optional<Nodes> hamiltonian(const std::vector<Nodes>& neighbours, bool is_c
                                  [&](Rank w) { return !visited[static_cast<std::size_t>(w)]; });
   };
   Nodes path{0};
-  std::vector<Nodes> choices;  // of each node of the path: where it may go on, the best last
+  std::vector<Nodes> choices;  // for each node of the path: where it may continue, the best last
   visited[0] = true;
   const auto look_around = [&] {
     Nodes& next = choices.emplace_back();
@@ -129,8 +129,8 @@ Nodes preorder_of_tree(const std::vector<Nodes>& neighbours) {
   return order;
 }
 
-/// One dimension's nodes in the order of its ring, and whether it is a path of single links, and
-/// closes by one.
+/// One dimension's nodes in the order of its ring; whether consecutive nodes are neighbours, and
+/// whether the last and the first are.
 struct Walk {
   Nodes nodes;
   bool is_path = true, closes = false;
@@ -172,8 +172,8 @@ Walk walk_of(const Graph& graph) {
   return walk_of_graph(graph);
 }
 
-/// Offsets of ranks, visiting all combinations of some dimensions: the first is the slowest, each
-/// next one goes to and fro.
+/// Offsets of ranks that visit all combinations of some dimensions: the first is the slowest, each
+/// next one goes back and forth.
 Nodes snake(const Topology& topology, const std::vector<Walk>& walks,
             const std::vector<int>& dimensions) {
   Nodes order{0};
@@ -192,7 +192,7 @@ Nodes snake(const Topology& topology, const std::vector<Walk>& walks,
   return order;
 }
 
-/// Rows over all columns but the first, to and fro, and back through the first column.
+/// Rows over all columns but the first, back and forth, and back through the first column.
 Nodes comb(const Nodes& rows, const Nodes& columns, bool is_odd) {
   const std::size_t r = rows.size(), c = columns.size();
   Nodes order{rows[0] + columns[0]};

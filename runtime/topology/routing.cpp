@@ -1,4 +1,4 @@
-// Routes along one dimension after the other; the dateline; cycles of the channel dependency graph.
+// Routes along one dimension after another; the dateline; cycles of the channel dependency graph.
 // SPDX-License-Identifier: Apache-2.0
 #include "wormcube/runtime/topology/routing.hpp"
 
@@ -35,8 +35,8 @@ Routing::Routing(Topology topology, int virtual_channels)
 }
 
 // Bit b of a rank is its coordinate in the b-th dimension from the end. Only those that differ are
-// looked at: which these are is chance, so each other one looked at is a jump that the processor
-// cannot foresee.
+// visited: which they are is random, so to test every bit would cost branches that the processor
+// cannot predict.
 void Routing::route_in_hypercube(Rank from, Rank to, std::vector<Channel>& path) const {
   const int last = topology_.dimensions() - 1;
   for (auto at = static_cast<unsigned>(from), left = at ^ static_cast<unsigned>(to); left != 0;) {
@@ -49,7 +49,7 @@ void Routing::route_in_hypercube(Rank from, Rank to, std::vector<Channel>& path)
   }
 }
 
-// The ranks are cut from the last coordinate on, until what is left of them is the same.
+// The ranks are divided from the last coordinate on, until the quotients are equal.
 void Routing::route(Rank from, Rank to, std::vector<Channel>& path) const {
   WORMCUBE_ASSERT(from >= 0 && from < topology_.nodes() && to >= 0 && to < topology_.nodes());
   if (is_hypercube_) return route_in_hypercube(from, to, path);
@@ -60,7 +60,7 @@ void Routing::route(Rank from, Rank to, std::vector<Channel>& path) const {
     Rank at = left - outer * dimension.size.value();
     const Rank target = left_to - outer_to * dimension.size.value();
     if (at != target) {
-      // The later coordinates are those of the destination already.
+      // The later coordinates are already those of the destination.
       const Rank stride = topology_.stride(d), line = outer * stride + (to - left_to * stride);
       if (dimension.is_cable) {
         path.push_back(dimension.channel(line, at, 0));
@@ -157,8 +157,8 @@ std::vector<std::pair<Channel, Channel>> Routing::turns(int dimension) const {
   std::vector<std::pair<Channel, Channel>> turns;
   if (n <= 2) return turns;
 
-  // Link number i on the way, counted from the dateline: 0->1 is the '+' way's first, n-1 -> n-2
-  // the '-' way's.
+  // Link number i on the path, counted from the dateline: 0->1 is the first for '+', n-1 -> n-2 for
+  // '-'.
   for (const bool plus : {true, false}) {
     const auto on_way = [&](Rank i, int vc) -> Channel {
       const Rank from = plus ? i : n - 1 - i;

@@ -40,25 +40,25 @@ class Routing {
   /// Appends the channels from one node to another, in the order in which a header reserves them.
   void route(Rank from, Rank to, std::vector<Channel>& path) const;
   /// Appends the channels of explicit moves, in the order given, and returns where they end.
-  /// Throws UsageError for a dimension without direction, a move off a line's end, or once round a
-  /// ring; and for moves that need one channel twice, as such a worm would wait for itself.
-  /// dependency_cycle() speaks for moves in dimension order, each dimension once; others are at the
+  /// Throws UsageError for a dimension without direction, a move beyond a line's end, or once round
+  /// a ring; and for moves that need one channel twice, as such a worm would wait for itself.
+  /// dependency_cycle() covers moves in dimension order, each dimension once; others are at the
   /// caller's risk.
   Rank route(Rank from, std::span<const Move> moves, std::vector<Channel>& path) const;
 
   Link link(Channel channel) const;
   int virtual_channel(Channel channel) const;
-  /// "3->4", with " vc 1" where the link has two.
+  /// "3->4", with " vc 1" if the link has two channels.
   std::string channel_name(Channel channel) const;
 
   /// The turns that dimension-ordered routes may take inside one dimension's graph (any sign, up to
   /// once round): pairs of channels relative to that graph. Between dimensions turns only go from a
-  /// later one to an earlier one, so these cycles are the only ones possible. In a graph there are
-  /// about links x ports of them: dependency_cycle() does without.
+  /// later one to an earlier one, so these cycles are the only ones possible. A graph has
+  /// about links x ports of them: dependency_cycle() works without them.
   std::vector<std::pair<Channel, Channel>> turns(int dimension) const;
 
  private:
-  // What a worm asks of a dimension, side by side.
+  // What a worm needs from a dimension, side by side.
   struct Dimension {
     Channel base;        // its first channel
     std::int64_t links;  // of one line
@@ -89,11 +89,11 @@ class Routing {
 std::optional<std::vector<Channel>> find_cycle(
     std::int64_t count, std::span<const std::pair<Channel, Channel>> dependencies);
 
-/// The same where a worm may turn from link a to link b unless a goes down and b up: up*/down*
-/// routing. In memory and time linear in links: nothing comes back from down to up, so a cycle is
-/// one of ups alone or of downs alone; and all ups (downs) that arrive at a vertex depend on the
-/// same links, so each vertex gets a helper between them. If the links that go up lead to earlier
-/// vertices in some order, and the others to later ones, there is no cycle.
+/// The same if a worm may turn from link a to link b unless a goes down and b up: up*/down*
+/// routing. Linear in links, in memory and time: no route turns from down to up, so a cycle
+/// consists of ups alone or of downs alone; and all ups (downs) that arrive at a vertex depend on
+/// the same links, so each vertex gets a helper between them. If the links that go up lead to
+/// earlier vertices in some order, and the others to later ones, there is no cycle.
 std::optional<std::vector<Channel>> find_up_down_cycle(std::span<const Graph::Ends> links,
                                                        const std::vector<bool>& goes_up);
 

@@ -1,4 +1,4 @@
-// Links and ways: in closed form, and by the tables of trees and arbitrary graphs.
+// Links and routes: in closed form, and by the tables of trees and arbitrary graphs.
 // SPDX-License-Identifier: Apache-2.0
 #include "wormcube/runtime/topology/shapes.hpp"
 
@@ -105,7 +105,7 @@ int Tree::ports(Rank vertex) const {
 }
 
 std::int64_t Tree::link(Rank vertex, int port) const {
-  if (table_->parent[vertex] < 0) ++port;  // the root has no way up
+  if (table_->parent[vertex] < 0) ++port;  // no link leads up from the root
   if (port == 0) return vertex;
   return cables() + (port == 1 ? table_->left[vertex] : table_->right[vertex]);
 }
@@ -126,7 +126,7 @@ namespace {
 
 // A graph's next-hop table has two entries for each pair of nodes: 256 MB at this many.
 constexpr Rank max_routed_nodes = 8192;
-// Vertices times links that the table's construction may look at: some seconds.
+// The limit on vertices times links that the table's construction may visit: some seconds.
 constexpr std::int64_t max_routing_work = std::int64_t{1} << 30;
 
 }  // namespace
@@ -176,7 +176,7 @@ void Arbitrary::require_routable() const {
   if (routable()) return;
   throw UsageError(fmt::format(
       "{}: {} nodes and {} links; messages are routed in graphs of up to {} nodes, with "
-      "nodes x links up to {} (`wormcube topology` takes larger ones)",
+      "nodes x links up to {} (`wormcube topology` accepts larger ones)",
       name(), nodes_, links(), max_routed_nodes, max_routing_work));
 }
 

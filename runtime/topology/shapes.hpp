@@ -1,4 +1,4 @@
-// The shapes that a graph can have: each numbers its links and knows the way in it.
+// The shapes that a graph can have: each numbers its links and computes its routes.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -27,8 +27,8 @@ struct GraphDistances {
   int diameter = 0;
 };
 
-/// What a Graph forwards to, where its functions are explained. All of them are cheap to copy, and
-/// equal where links, numbers and routes are.
+/// The alternatives that a Graph forwards to; Graph documents their functions. All of them are
+/// cheap to copy, and equal if links, numbers and routes are.
 namespace shapes {
 
 /// 0 - 1 - .. - n-1: the links '+', by the node that they leave, then the links '-'.
@@ -78,7 +78,7 @@ struct Ring {
   std::int64_t leaving(Rank at, bool plus) const { return plus ? at : nodes + at; }
 };
 
-/// Each node joined to each: the links by the node that they leave, then by the other.
+/// Each node joined to every other: the links by the node that they leave, then by the other.
 struct Complete {
   Rank nodes;
 
@@ -96,8 +96,8 @@ struct Complete {
   friend bool operator==(const Complete&, const Complete&) = default;
 };
 
-/// Balanced and binary, its leaves the nodes: of the cable above a vertex, link `vertex` goes up,
-/// and the one so many cables on goes down.
+/// Balanced and binary, its leaves are the nodes: of the cable above a vertex, link `vertex` goes
+/// up, and link `cables` + `vertex` goes down.
 class Tree {
  public:
   explicit Tree(Rank leaves);

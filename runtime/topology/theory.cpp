@@ -99,7 +99,7 @@ const Graph::Distances& distances(const Graph& graph) {
   return *all;
 }
 
-/// The largest |V1| |V2| / cables so far.
+/// The largest |V1| |V2| / cables found yet.
 struct Best {
   CutBound cut;
   void consider(Rank part, Rank other, std::int64_t cables) {
@@ -127,7 +127,7 @@ CutBound of_all_cuts(const std::vector<std::uint32_t>& neighbours) {
   return best.cut;
 }
 
-/// A tree's best cut takes one cable: below the end that is farther from node 0.
+/// A tree's best cut removes one cable: below the end that is farther from node 0.
 CutBound of_a_tree(const Graph& graph) {
   Best best;
   const std::vector<int> depth = graph.distances_from(0);
@@ -160,7 +160,7 @@ void consider_prefixes(const Graph& graph, const std::vector<Rank>& order, Best&
 }
 
 /// Too many cuts for all: single nodes; the first vertices by number; and, for as many nodes as
-/// time allows, balls around them, and who is nearer to them than to a neighbour.
+/// time allows, balls around them, and the set of vertices nearer to them than to a neighbour.
 CutBound of_some_cuts(const Graph& graph) {
   const Rank n = graph.nodes();
   Best best;
@@ -169,7 +169,7 @@ CutBound of_some_cuts(const Graph& graph) {
   std::iota(order.begin(), order.end(), 0);
   consider_prefixes(graph, order, best);
   for (Rank v = 0; v < n; ++v) best.consider(1, n - 1, graph.ports(v));
-  constexpr std::int64_t work = 1 << 24;  // links to look at: some tenths of a second
+  constexpr std::int64_t work = 1 << 24;  // links to visit: some tenths of a second
   const std::int64_t balls = std::clamp<std::int64_t>(work / graph.links(), 2, n);
   const bool halves = balls * graph.links() / n * graph.links() <= work;
   for (std::int64_t i = 0; i < balls; ++i) {
@@ -262,7 +262,7 @@ StatusRange status_range(const Graph& graph) {
     const auto [least, most] = std::ranges::minmax(distances(graph).status);
     return {least, most};
   }
-  return {status(graph, n / 2), status(graph, 0)};  // a line's middle and end; else all alike
+  return {status(graph, n / 2), status(graph, 0)};  // a line's middle and end; else all are alike
 }
 
 StatusRange status_range(const Topology& topology) {

@@ -1,4 +1,4 @@
-// What total exchange costs at least: status, average distance, and bounds, as exact fractions.
+// Lower bounds of total exchange: status, average distance, and bounds, as exact fractions.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -13,7 +13,7 @@
 namespace wormcube {
 
 /// An exact fraction in lowest terms, its denominator positive. Operations throw
-/// std::overflow_error where 64 bits do not hold the result.
+/// std::overflow_error if the result does not fit 64 bits.
 class Rational {
  public:
   Rational(std::int64_t numerator = 0, std::int64_t denominator = 1);  // NOLINT: 3 is a fraction
@@ -42,16 +42,15 @@ class Rational {
 /// neighbours. Products are never enumerated: figures of a product come from those of its factors.
 namespace theory {
 
-/// Why the theory does not speak of this network: its vertices are not all nodes (a tree's inner
-/// ones only switch). Nothing where it does.
+/// Why the theory does not cover this network: its vertices are not all nodes (a tree's inner ones
+/// only switch). Nothing if it does.
 std::optional<std::string> excludes(const Topology& topology);
 
 /// The sum of the distances from a node to all others. In a product, n * sum of s_i(v_i) / n_i
 /// (Theorem 1).
-///
-/// These and all below throw UsageError if a factor is excluded, or, but for the cut bound, an
-/// arbitrary graph in which finding all distances takes too long. The cut bound alone also speaks
-/// of trees: switches count on neither side.
+/// This and all functions below throw UsageError if a factor is excluded, or, except for the cut
+/// bound, for an arbitrary graph in which finding all distances takes too long. The cut bound alone
+/// also covers trees: switches count on neither side.
 std::int64_t status(const Graph& graph, Rank node);
 std::int64_t status(const Topology& topology, Rank rank);
 /// The smallest and the largest status of any node.
@@ -62,8 +61,8 @@ StatusRange status_range(const Graph& graph);
 StatusRange status_range(const Topology& topology);
 
 /// AS: the mean of all nodes' status; in a product n * sum of AS_i / n_i (Corollary 1). It is also
-/// bound (3): with one port, total exchange takes at least so many steps, as each message occupies
-/// one sender for each hop.
+/// bound (3): with one port, total exchange takes at least this many steps, as each message
+/// occupies one sender for each hop.
 Rational average_status(const Graph& graph);
 Rational average_status(const Topology& topology);
 /// AS / (n - 1): the mean distance between two different nodes; 0 for one node.

@@ -116,9 +116,10 @@ Rank Topology::neighbour(Rank rank, int dimension, int hops) const {
   }
   const Graph& graph = factors_[dimension];
   if (!graph.has_moves()) {
-    throw UsageError(fmt::format(
-        "{}: node {} cannot move {:+} in dimension {}: a {} has no direction; address by rank",
-        name_, rank, hops, dimension, in_words(graph)));
+    throw UsageError(
+        fmt::format("{}: node {} cannot move {:+} in dimension {}: a {} has no direction; name the "
+                    "peer by rank",
+                    name_, rank, hops, dimension, in_words(graph)));
   }
   const Rank from = coordinate(rank, dimension), to = graph.moved(from, hops);
   if (to < 0) {

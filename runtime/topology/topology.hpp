@@ -13,8 +13,8 @@
 
 namespace wormcube {
 
-/// Signed hops along one dimension; in a complete dimension one hop, so many numbers on. The sign
-/// is part of the message: at half a ring the router must not choose it.
+/// Signed hops along one dimension; in a complete dimension one hop, to the node whose number is
+/// that much larger. The sign is part of the message: at half a ring the router must not choose it.
 struct Move {
   int dimension = 0;
   int hops = 0;
@@ -60,15 +60,15 @@ class Topology {
   Rank with(Rank rank, int dimension, Rank coordinate) const {
     return rank + (coordinate - this->coordinate(rank, dimension)) * stride(dimension);
   }
-  /// The node that a move leads to; throws UsageError where there is none.
+  /// The node that a move leads to; throws UsageError if there is none.
   Rank neighbour(Rank rank, int dimension, int hops) const;
 
   bool is_hypercube() const;
   /// True when every factor has this shape (a ring of 2 is also a line of 2, and conversely).
   bool all(Shape shape) const;
 
-  /// Throws UsageError if a dimension's graph is too large for its routing table; the tables'
-  /// bytes.
+  /// Returns the bytes of the routing tables. Throws UsageError if a dimension's graph is too large
+  /// for one.
   void require_routable() const;
   std::int64_t routing_table_bytes() const;
 
@@ -87,7 +87,7 @@ class Topology {
            place.link;
   }
   Link first_link(int dimension) const { return link_bases_[dimension]; }
-  /// Which copy of dimension d's graph runs through this node.
+  /// The copy of dimension d's graph that contains this node.
   Rank line(Rank rank, int dimension) const {
     const Cut& cut = cuts_[dimension];
     return cut.outer.quotient(rank) * cut.stride.value() + cut.stride.rest(rank);

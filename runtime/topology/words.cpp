@@ -27,8 +27,8 @@ std::size_t distance(std::string_view a, std::string_view b) {
   return row.back();
 }
 
-/// The bytes of the character that starts a text; 0: it is not UTF-8, or a control character, or
-/// one that XML does not admit.
+/// The size in bytes of the character that starts a text; 0: it is not UTF-8, or a control
+/// character, or one that XML does not allow.
 std::size_t shown_bytes(std::string_view text) {
   const auto byte = [&](std::size_t i) { return static_cast<unsigned char>(text[i]); };
   const unsigned first = byte(0);

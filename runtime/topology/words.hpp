@@ -1,4 +1,4 @@
-// The words of messages: lists, the name that was probably meant, and characters that can be shown.
+// Text for messages: lists, the name that was probably meant, and printable characters.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -15,9 +15,9 @@ std::string listed(std::span<const std::string_view> names);
 std::string did_you_mean(std::string_view text, std::span<const std::string_view> names,
                          std::string_view before = {});
 
-/// The text with control characters, and bytes that are not UTF-8, as \x1b. A terminal can show the
-/// result, and JSON, XML and a line of a file can hold it.
-/// \param kept  control characters that stay as they are
+/// The text with control characters, and bytes that are not UTF-8, as \x1b. The result is safe for
+/// a terminal, and for JSON, XML and a line of a file.
+/// \param kept  control characters that are not replaced
 std::string printable(std::string_view text, std::string_view kept = {});
 
 }  // namespace wormcube

@@ -116,7 +116,7 @@ def measured(program, command, folder):
     error = process.stderr.read().decode(errors="replace")
     _, status, usage = os.wait4(process.pid, 0)
     process.returncode = os.waitstatus_to_exitcode(status)
-    if process.returncode == 2 and "threads: the system gives " in error:
+    if process.returncode == 2 and "threads: the system started only " in error:
         raise NoThreads(error.strip())
     if process.returncode != 0:
         raise SystemExit(f"wormcube {command}: exit code {process.returncode}: {error}")

@@ -62,7 +62,7 @@ TEST_CASE("a shape that is nearly one that exists is asked about") {
   const auto output = run_wormcube("topology buterfly:3");
   CHECK(output.exit == 2);
   CHECK_THAT(output.err, Contains("unknown shape 'buterfly' at position 1 (did you mean "
-                                  "'butterfly'?); known are:"));
-  CHECK_THAT(run_wormcube("topology ring:4*xyz:3").err, Contains("position 8; known are:"));
+                                  "'butterfly'?); available:"));
+  CHECK_THAT(run_wormcube("topology ring:4*xyz:3").err, Contains("position 8; available:"));
   CHECK_THAT(run_wormcube("topology line:2").out, Contains("1 cable,"));
 }

@@ -83,7 +83,7 @@ TEST_CASE("empty values and items are refused, and errors say what to do") {
   told("check alltoall --on ring:4,", "--on 'ring:4,': an item of the list is empty");
   told("check alltoall --on ring:4,,ring:5", "an item of the list is empty");
   told("run alltoall --on ring:4 --bytes 1,,2", "an item of the list is empty");
-  told("check alltoall --on ring:4 --algorithm shift:", "missing behind the last ':'");
+  told("check alltoall --on ring:4 --algorithm shift:", "missing after the last ':'");
   told("check alltoall --on ring:4 --algorithm kim-recursive:divisions=1:divisions=2",
        "option 'divisions' is given twice");
   told("list --plugin x.so", "--plugin stands before the command");

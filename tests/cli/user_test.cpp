@@ -154,7 +154,7 @@ TEST_CASE("where nothing of a sweep runs, that is a mistake") {
 TEST_CASE("reproduce without a row is a mistake") {
   for (const char* arguments : {"reproduce kim --sizes 6", "reproduce kim --on mesh:4x4",
                                 "reproduce suh --on torus:4x4,torus:8x8"}) {
-    is_refused(arguments, "no row of its tables is for ");
+    is_refused(arguments, "no row of its tables applies to ");
   }
 }
 
@@ -301,7 +301,7 @@ TEST_CASE("queues that are too large are refused with figures, before anything r
     const auto output = run_wormcube(std::string(arguments) + " --capacity 1048576");
     INFO(arguments << ": " << output.out << output.err);
     CHECK(output.exit == 2);
-    CHECK_THAT(output.err, Contains("room for queues of 1048576 flits each needs") &&
+    CHECK_THAT(output.err, Contains("memory for queues of 1048576 flits each needs") &&
                                Contains("512 MiB of memory") && Contains("is available (") &&
                                Contains("use a smaller --capacity"));
     CHECK(run_wormcube(std::string(arguments) + " --capacity 64").exit == 0);
@@ -357,8 +357,7 @@ TEST_CASE("a dry run that would take hours is refused with figures, unless it is
                              Contains("--record-pieces"));
   const auto shown = run_wormcube("show alltoall --on complete:20000 --algorithm bruck");
   CHECK(shown.exit == 2);
-  CHECK_THAT(shown.err,
-             Contains("show alltoall bruck on complete:20000: the dry run would go through"));
+  CHECK_THAT(shown.err, Contains("show alltoall bruck on complete:20000: the dry run would visit"));
 }
 
 TEST_CASE("a picture of too many nodes is refused before the dry run") {

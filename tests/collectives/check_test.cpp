@@ -284,7 +284,8 @@ TEST_CASE(
   }));
   CHECK(pieces.transmission_blocks == 3);
   CHECK_FALSE(pieces.delivered.has_value());
-  CHECK_THAT(pieces.proof, StartsWith("not proved: the message's size reaches all nodes"));
+  CHECK_THAT(pieces.proof,
+             StartsWith("not proved: the schedule delivers messages of the right size"));
 
   const CheckResult permuted = check_on_ring(broadcast_of([](Node& node, const Call& call) {
     const Span message = call.output.all();

@@ -182,8 +182,8 @@ TEST_CASE("sources are nodes, ascending, each once", "[collectives][checks]") {
           refused(network, with({3, outside}),
                   fmt::format("{}source {} of 8 nodes; nodes are 0 to 7", start, outside));
         }
-        refused(network, with({4, 1}), start + "sources must ascend; 4 stands before 1");
-        refused(network, with({1, 4, 4, 6}), start + "sources must ascend; 4 stands before 4");
+        refused(network, with({4, 1}), start + "sources must ascend; 4 precedes 1");
+        refused(network, with({1, 4, 4, 6}), start + "sources must ascend; 4 precedes 4");
         collective.arguments.sources = {1, 6};
         runs(network, call_of(collective, 8));
       }
@@ -424,9 +424,9 @@ TEST_CASE("blocks are cut by offsets that ascend within the data", "[collectives
     const Blocks blocks(data, std::span<const Bytes>(offsets));
     return blocks.count();
   };
-  CHECK_THROWS_WITH(cut({}), "blocks: 0 offsets; give one more than there are blocks, 1 or more");
-  CHECK_THROWS_WITH(cut({0, 5, 4, 8}), "blocks: offsets must ascend; 5 stands before 4");
-  CHECK_THROWS_WITH(cut({4, 0}), "blocks: offsets must ascend; 4 stands before 0");
+  CHECK_THROWS_WITH(cut({}), "blocks: 0 offsets; need one more than the number of blocks");
+  CHECK_THROWS_WITH(cut({0, 5, 4, 8}), "blocks: offsets must ascend; 5 precedes 4");
+  CHECK_THROWS_WITH(cut({4, 0}), "blocks: offsets must ascend; 4 precedes 0");
   CHECK_THROWS_WITH(cut({0, 4, 9}),
                     "blocks: the last one ends at byte 9, the data have 8; give all");
   CHECK_THROWS_AS(cut({9}), UsageError);

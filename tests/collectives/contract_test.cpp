@@ -736,7 +736,7 @@ TEST_CASE("a wrong block in the place of a result is identified if it is a known
   CHECK(interval(0, 4, 0) == result + "the combination of nodes 0 to 3, block 0");
   CHECK(interval(3, 5, 0) == result + "the combination of nodes 3 to 4, block 0");
   CHECK(interval(0, 5, 7) == result + "the combination of nodes 0 to 4, block 7");
-  const std::string none = result + "what was not combined in the order of ranks, or twice";
+  const std::string none = result + "a combination out of rank order, or with a block twice";
   CHECK(interval(-1, 4, 0) == none);
   CHECK(interval(3, 6, 0) == none);
   CHECK(interval(3, 3, 0) == none);

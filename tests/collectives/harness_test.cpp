@@ -236,7 +236,8 @@ TEST_CASE("a proof that runs out of room has no verdict; one that fails has") {
     const CheckResult result = proof_of(work);
     CHECK_FALSE(result.delivered.has_value());
     CHECK_FALSE(result.exactly_once.has_value());
-    CHECK_THAT(result.proof, Catch::Matchers::StartsWith("not proved: the run had no room: "));
+    CHECK_THAT(result.proof,
+               Catch::Matchers::StartsWith("not proved: the run ran out of memory: "));
     CHECK(result.passed());
   }
   for (void (*const work)() :

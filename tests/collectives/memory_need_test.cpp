@@ -324,10 +324,9 @@ TEST_CASE("as many pieces are recorded as are allowed, more are refused with bot
                           ", or wait (--longer)");
   };
   CHECK(with_at_most(12).pieces == 12);
-  CHECK_THROWS_WITH(
-      with_at_most(11),
-      "check it: the dry run would go through 12 pieces of messages, 2 of each node; "
-      "up to 11 are recorded; use fewer nodes or another algorithm, or wait (--longer)");
+  CHECK_THROWS_WITH(with_at_most(11),
+                    "check it: the dry run would visit 12 pieces of messages, 2 for each node; "
+                    "the limit is 11; use fewer nodes or another algorithm, or wait (--longer)");
 }
 
 TEST_CASE("a schedule is recorded with the table of routes, which may be what does not fit") {

@@ -61,5 +61,5 @@ TEST_CASE("a block with more parts than a dry run distinguishes is refused", "[c
   CHECK_THROWS_WITH(
       check_collective(parse_collective(operations::allreduce, "reduce-scatter-allgather", sum),
                        cube),
-      Contains("cuts a block into 65536 parts; a dry run tells up to 32768 apart: use "));
+      Contains("cuts a block into 65536 parts; a dry run distinguishes up to 32768: use "));
 }

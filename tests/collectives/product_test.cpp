@@ -344,9 +344,9 @@ TEST_CASE("the checker names each law that a template breaks", "[product]") {
   says({{{0, 2, 0, 2}}}, "not neighbours");
   says({{{0, 1, 0, 3}}}, "no such node");
   says({{{0, 1, 0, 0}}}, "a block for its own node");
-  says({{{1, 2, 0, 2}}}, "the block stands at 0");
+  says({{{1, 2, 0, 2}}}, "the block is at 0");
   says({{{0, 1, 0, 2}, {1, 2, 0, 2}}}, "moved twice");
-  says({{{0, 1, 0, 1}}, {{1, 2, 0, 1}}}, "it had arrived");
+  says({{{0, 1, 0, 1}}, {{1, 2, 0, 1}}}, "it had already arrived");
   says({{{1, 0, 1, 0}, {1, 2, 1, 2}}}, "a second send");
   says({{{0, 1, 0, 1}, {2, 1, 2, 1}}}, "a second receive");
   says({{{0, 1, 0, 1}, {0, 1, 0, 2}}}, "a second block on the link", Ports::all);
@@ -738,24 +738,24 @@ TEST_CASE("products that do not fit are refused in words that help", "[product]"
       "product: every vertex must be a node; the inner vertices of tree:4 only switch; use shift");
   CHECK(text("product", "ring:288").empty());
   CHECK(text("product", "ring:289") ==
-        "product: dimension 0 is ring:289, in whose exchange blocks take 6034320 hops; there may "
-        "be 6000000, as each is written down; use shift");
+        "product: dimension 0 is ring:289, in whose exchange blocks take 6034320 hops; the "
+        "limit is 6000000, as each is stored; use shift");
   CHECK(text("product", "star-graph:6*line:2").empty());
   CHECK(text("product", "star:129") ==
         "product: dimension 0 is star:129, of 129 nodes; a graph without a known group may have "
-        "128, as all blocks are looked at in every step; use shift");
+        "128, as all blocks are visited in every step; use shift");
   CHECK(text("product-multiport", "ccc:5") ==
         "product-multiport: dimension 0 is ccc:5, of 160 nodes; a graph without a closed form may "
-        "have 128, as all blocks are looked at in every step; use shift");
+        "have 128, as all blocks are visited in every step; use shift");
   CHECK(text("product-naive", "ring:4*ring:65") ==
-        "product-naive: dimensions after the first may have 64 nodes, as their blocks move one at "
-        "a time; ring:4*ring:65 has 65; use product");
+        "product-naive: dimensions after the first may have at most 64 nodes, as their blocks "
+        "move one at a time; ring:4*ring:65 has 65; use product");
   CHECK(text("product-multiport", "torus:4x4x4") ==
         "product-multiport: needs 1, 2, 4, 8, .. dimensions; torus:4x4x4 has 3; use "
         "product-multiport-general");
   CHECK(text("product-multiport", "torus:4x5") ==
-        "product-multiport: all dimensions must be one graph; torus:4x5 has ring:4 and ring:5; use "
-        "product-multiport-general");
+        "product-multiport: all dimensions must be the same graph; torus:4x5 has ring:4 and "
+        "ring:5; use product-multiport-general");
   CHECK(text("product-multiport-general", "torus:4x5").empty());
 }
 

@@ -179,7 +179,7 @@ TEST_CASE("an algorithm is added once, and found where it belongs", "[collective
   }));
   static const Algorithm again = mine;
   CHECK_THROWS_WITH(add_algorithm(again, "other.so"),
-                    "other.so: alltoall has an algorithm 'test-own' already");
+                    "other.so: algorithm 'test-own' of alltoall already exists");
 }
 
 TEST_CASE("an operation is added once, if its row is complete, before its algorithms",
@@ -209,7 +209,7 @@ TEST_CASE("an operation is added once, if its row is complete, before its algori
   if (std::ranges::find(registered_operations(), Operation(opposite)) ==
       registered_operations().end()) {  // once a process
     CHECK_THROWS_WITH(add_algorithm(direct, "a test"),
-                      "a test: direct is for an operation 'test-opposite', which nobody has added");
+                      "a test: direct is for operation 'test-opposite', which does not exist");
     CHECK_THROWS_WITH(parse_operation("test-opposite"), StartsWith("unknown operation"));
     for (const auto& spoil : std::vector<void (*)(OperationRow&)>{
              [](OperationRow& row) { row.name = ""; },
@@ -230,9 +230,9 @@ TEST_CASE("an operation is added once, if its row is complete, before its algori
   CHECK(registered_operations().size() == all_operations.size() + 1);
   CHECK(registry().back() == &direct);
   CHECK_THROWS_WITH(add_operation(opposite, "other.so"),
-                    "other.so: there is an operation 'test-opposite' already");
+                    "other.so: operation 'test-opposite' already exists");
   CHECK_THROWS_WITH(add_operation(operations::alltoall, "other.so"),
-                    "other.so: there is an operation 'alltoall' already");
+                    "other.so: operation 'alltoall' already exists");
   const CheckResult result =
       check_collective(parse_collective(opposite, "direct"), Topology::parse("line:6"));
   CHECK(result.delivered == true);
@@ -342,7 +342,7 @@ TEST_CASE("arguments that are not there are refused", "[collectives]") {
   sources.sources = {0, 3, 4};
   CHECK(refused("k_broadcast", sources).empty());
   sources.sources = {3, 3};
-  CHECK(refused("k_broadcast", sources) == "k_broadcast: sources must ascend; 3 stands before 3");
+  CHECK(refused("k_broadcast", sources) == "k_broadcast: sources must ascend; 3 precedes 3");
   sources.sources = {1, 5};
   CHECK(refused("k_alltoall", sources) == "k_alltoall: source 5 of 5 nodes; nodes are 0 to 4");
   for (const std::string operation : {"reduce", "allreduce", "scan", "exscan", "reduce_scatter"}) {
@@ -418,7 +418,7 @@ TEST_CASE("choosing weighs start-ups against bytes, and shared links against fre
   nobodys.name = "nobodys";
   CHECK_THROWS_WITH(
       cheapest(Operation(nobodys), Topology({samples::petersen()}), {}, 8, Ports::one),
-      Contains("nobodys has no one-port algorithm for petersen; wormcube list shows what"));
+      Contains("nobodys has no one-port algorithm for petersen; `wormcube list` shows what"));
 }
 
 // Two start-ups: bruck, mesh, ring and shift; the first by name that is complete.

@@ -455,7 +455,7 @@ TEST_CASE("the links of a single call are reported, and a traced run makes one m
   Elsewhere without("ring:4");
   without.replies = {{1}};
   CHECK_THROWS_WITH(run_collective(without, shift, {.iterations = 1, .links = true}),
-                    "what the links carry is known of emulated networks only, not of MPI's");
+                    "link loads are available for emulated networks only, not for MPI");
 }
 
 TEST_CASE("a ring without its second channel is run where cycles are allowed, and says so",
@@ -619,7 +619,7 @@ TEST_CASE("a machine's queues that no memory has are refused", "[collectives]") 
                    .channel_capacity = MachineOptions::most_channel_capacity});
   CHECK_THROWS_WITH(
       run_collective(machine, preset_of(operations::alltoall, "shift"), {.block_bytes = 1000}),
-      StartsWith("alltoall shift on complete:64: room for queues of 1048576 flits each needs "));
+      StartsWith("alltoall shift on complete:64: memory for queues of 1048576 flits each needs "));
 }
 
 TEST_CASE("a network too large to route in is refused before anything is estimated",

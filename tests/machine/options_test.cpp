@@ -96,7 +96,8 @@ TEST_CASE("what a step refuses names node and step", "[machine]") {
         });
       });
     };
-    CHECK_THAT(refusal_of(receive(7, Span{})), Contains("node 1, step 2: names node 7 of 3"));
+    CHECK_THAT(refusal_of(receive(7, Span{})),
+               Contains("node 1, step 2: peer 7 out of range [0, 3)"));
     CHECK_THAT(refusal_of(send(Move{0, 2}, ConstSpan{})), Contains("node 1, step 2: "));
     const std::array<Move, 2> twice{Move{0, 1}, Move{0, -1}};
     CHECK_THAT(refusal_of(send(std::span<const Move>(twice), ConstSpan{})),

@@ -111,7 +111,7 @@ TEST_CASE("a request that nobody settles is a deadlock, and one left open is rep
   }),
                     Deadlock);
   REQUIRE_THROWS_WITH(machine.run([&](Node& node) { requests_of(node).open(); }),
-                      Contains("one that is no message"));
+                      Contains("one that is not a message"));
 }
 
 TEST_CASE("a progress engine needs a window of one step, and no lock step", "[machine][requests]") {

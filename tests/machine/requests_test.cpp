@@ -402,7 +402,7 @@ TEST_CASE("an action at no node is refused, one that throws ends the run", "[mac
   CHECK_THROWS_WITH(machine.run([](Node& node) {
     if (node.rank() == 1) requests_of(node).act_at(3, 0, [] {});
   }),
-                    Contains("names node 3 of 3 nodes"));
+                    Contains("peer 3 out of range [0, 3)"));
   CHECK_THROWS_WITH(machine.run([](Node& node) {
     if (node.rank() == 1) requests_of(node).act_at(2, 0, [] { throw UsageError("no such place"); });
   }),
@@ -422,31 +422,31 @@ TEST_CASE("misuse is refused with an explanation", "[machine][requests]") {
     };
     int number = 0;
     CHECK_THAT(refusal_of([&](Node&, Requests& requests) { requests.start(send(9, out(number))); }),
-               Contains("names node 9 of 4 nodes"));
+               Contains("peer 9 out of range [0, 4)"));
     CHECK_THAT(refusal_of([&](Node&, Requests& requests) { requests.probe({.source = 4}); }),
-               Contains("names node 4 of 4 nodes"));
+               Contains("peer 4 out of range [0, 4)"));
     CHECK_THAT(refusal_of([&](Node&, Requests& requests) {
                  requests.start(send(Move{0, 1}, out(number)));
                }),
-               Contains("moves are for steps"));
+               Contains("moves are for steps only"));
     // Else a wildcard of it would take what a step waits for.
     constexpr std::uint32_t of_steps = 0xffff'ffff;
-    CHECK_THAT(refusal_of([&](Node&, Requests& requests) {
-                 requests.start(send(2, out(number)), of_steps);
-               }),
-               Contains("node 1 names context 4294967295, which is that of steps; contexts 0 to "
-                        "4294967294 are for requests"));
+    CHECK_THAT(
+        refusal_of(
+            [&](Node&, Requests& requests) { requests.start(send(2, out(number)), of_steps); }),
+        Contains("node 1 uses context 4294967295, which is reserved for steps; contexts 0 to "
+                 "4294967294 are for requests"));
     CHECK_THAT(refusal_of([&](Node&, Requests& requests) {
                  requests.prepare(receive(2, in(number)), of_steps);
                }),
-               Contains("names context 4294967295"));
+               Contains("uses context 4294967295"));
     CHECK_THAT(refusal_of([&](Node&, Requests& requests) {
                  requests.start(MessagePattern{.context = of_steps}, in(number));
                }),
-               Contains("names context 4294967295"));
+               Contains("uses context 4294967295"));
     CHECK_THAT(
         refusal_of([&](Node&, Requests& requests) { requests.probe({.context = of_steps}); }),
-        Contains("names context 4294967295"));
+        Contains("uses context 4294967295"));
     CHECK_THAT(refusal_of([&](Node& node, Requests& requests) {
                  Request request = requests.start(send(node.rank(), out(number)));
                  const Request copy = request;

@@ -645,7 +645,7 @@ TEST_CASE("what a step refuses names node and step") {
       });
     });
   };
-  CHECK(refusal_of(receive(7, Span{})) == "node 1, step 2: line:5: peer 7 of 5 nodes");
+  CHECK(refusal_of(receive(7, Span{})) == "node 1, step 2: line:5: peer 7 out of range [0, 5)");
   CHECK_THAT(refusal_of(send(Move{0, 4}, ConstSpan{})),
              Contains("node 1, step 2: line:5: node 1 cannot move +4"));
   CHECK_NOTHROW(machine.run([](Node& node) { exchange(node, 9); }));

@@ -59,7 +59,7 @@ TEST_CASE("a negative rank is no node, least of all oneself", "[node]") {
         const Words words(node);
         node.step({send(node.rank() - 1, words.out()), receive(0, words.in())});
       },
-      "-1 of 3 nodes");
+      "peer -1 out of range [0, 3)");
   refused(
       "line:3",
       [](Node& node) {
@@ -67,16 +67,17 @@ TEST_CASE("a negative rank is no node, least of all oneself", "[node]") {
         const std::array<Span, 1> out{words.out()};
         node.step({send_pieces(node.rank() - 1, out)});
       },
-      "-1 of 3 nodes");
+      "peer -1 out of range [0, 3)");
   refused(
-      "ring:3", [](Node& node) { node.step({receive(node.rank() - 1, {})}); }, "-1 of 3 nodes");
+      "ring:3", [](Node& node) { node.step({receive(node.rank() - 1, {})}); },
+      "peer -1 out of range [0, 3)");
   refused(
       "torus:3x2",
       [](Node& node) {
         auto column = node.along(0);
         column.step({send(column.rank() - 1, {})});
       },
-      "-1 of 3 nodes");
+      "peer -1 out of range [0, 3)");
 }
 
 TEST_CASE("no moves, and a move of no hops, lead to oneself", "[node]") {

@@ -392,7 +392,7 @@ TEST_CASE("when a node throws, all others unwind and its exception leaves with t
   CHECK(alive == 0);
   CHECK(stopped == 15);
   CHECK_THROWS_WITH(run(5, 2, mine), "node 5: mine");
-  CHECK_THROWS_WITH(run(0, 3, [] { throw 17; }), "node 0: unknown exception");
+  CHECK_THROWS_WITH(run(0, 3, [] { throw 17; }), "node 0: unknown exception type");
   CHECK(alive == 0);
   try {
     run(15, 0, mine);

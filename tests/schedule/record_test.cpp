@@ -423,7 +423,7 @@ TEST_CASE("an exception of a program names node, step and network after its firs
     CHECK_THROWS_AS(std::rethrow_if_nested(failure), Mine);
   }
   CHECK_THROWS_WITH(record(ring, [](Node& /*node*/) { throw 1; }),
-                    "node 0, step 0 on ring:5: unknown exception");
+                    "node 0, step 0 on ring:5: unknown exception type");
 }
 
 TEST_CASE("a step is refused for a peer or a move outside the topology", "[schedule]") {
@@ -441,13 +441,13 @@ TEST_CASE("a step is refused for a peer or a move outside the topology", "[sched
   throws(send(Move{0, 4}, {}));
   throws(send(Move{1, 1}, {}));
   CHECK_THROWS_WITH(record(line, [](Node& node) { node.step({receive(Rank{9}, {})}); }),
-                    "node 0, step 0: line:4: peer 9 of 4 nodes");
+                    "node 0, step 0: line:4: peer 9 out of range [0, 4)");
   CHECK_THROWS_WITH(record(line,
                            [](Node& node) {
                              node.idle(2);
                              node.step({send(node.rank() - 1, {})});
                            }),
-                    "node 0, step 2: line:4: peer -1 of 4 nodes");
+                    "node 0, step 2: line:4: peer -1 out of range [0, 4)");
   CHECK_NOTHROW(record(line, [](Node& node) {
     node.step({send(node.rank(), {}), receive(node.rank(), {})});
   }));

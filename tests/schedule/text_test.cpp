@@ -194,8 +194,10 @@ TEST_CASE("a schedule's text that is refused is shown from where it is wrong", "
   CHECK(refusal_of("wormcube schedule 1\n") == file + "1: 'topology' expected before ''");
   CHECK(refusal_of("wormcube schedule 1\n\ntopology ring:4\n") ==
         file + "3: 'steps' expected before ''");
-  CHECK(refusal_of(with("steps 2", "steps 2  3")) == file + "3: '3' is too much");
-  CHECK(refusal_of(with("step 0", "step 0  1")) == file + "5: '1' is too much");
+  CHECK(refusal_of(with("steps 2", "steps 2  3")) ==
+        file + "3: unexpected '3' at the end of the line");
+  CHECK(refusal_of(with("step 0", "step 0  1")) ==
+        file + "5: unexpected '1' at the end of the line");
   CHECK(refusal_of(with("to 1 by", "to 1 via")) == file +
                                                        "6: 'via 0+1, receive 16 from 3' is too "
                                                        "much");
@@ -213,11 +215,13 @@ TEST_CASE("a schedule's text that is refused is shown from where it is wrong", "
         file + "8: '..' expected, as in nodes 0..3:");
   CHECK(refusal_of(with("nodes 2..3: rearrange", "nodes 3..2: rearrange")) ==
         file + "8: nodes 3..2: the first is the larger");
-  CHECK(refusal_of(with("\n\nend\n", "\n\nend 1\n")) == file + "14: '1' is too much");
+  CHECK(refusal_of(with("\n\nend\n", "\n\nend 1\n")) ==
+        file + "14: unexpected '1' at the end of the line");
   CHECK(refusal_of(with("peak 64", "top 64")) ==
         file +
             "15: rearrange, combine, peak or peak_blocks expected before 'top 64, peak_blocks 32'");
-  CHECK(refusal_of(with("blocks 32", "blocks 32 33")) == file + "15: '33' is too much");
+  CHECK(refusal_of(with("blocks 32", "blocks 32 33")) ==
+        file + "15: unexpected '33' at the end of the line");
 }
 
 TEST_CASE("'end' stands alone on its line, and ends a node that has talked before",

@@ -191,6 +191,6 @@ TEST_CASE("a network is the same without what has failed, its nodes numbered ane
   told("tree:4~1", "switches have no numbers");
   told("ring:3~x", "'3~x'");
   told("line:2~0~1", "all its nodes");
-  told("twisted:1x4", "need 2 and 3");
+  told("twisted:1x4", "need at least 2 and 3");
   told("twisted:4", "expected rows and columns");
 }

@@ -117,8 +117,8 @@ std::string fault(const ExchangeTemplate& exchange, const Adjacency& graph, Port
       if (source == destination) return wrong("a block for its own node");
       const std::size_t b = block(transfer);
       if (moved[b] == t) return wrong("moved twice in the step");
-      if (at[b] != from) return wrong(fmt::format("the block stands at {}", at[b]));
-      if (from == destination) return wrong("it had arrived");
+      if (at[b] != from) return wrong(fmt::format("the block is at {}", at[b]));
+      if (from == destination) return wrong("it had already arrived");
       std::size_t& link = used[static_cast<std::size_t>(from) * n + to];
       if (std::exchange(link, t) == t) return wrong("a second block on the link");
       if (ports == Ports::one) {

@@ -1,5 +1,5 @@
-// A total exchange in one small graph, message by message: the parts that product networks' total
-// exchanges are made of.
+// A total exchange in one small graph, message by message: the building block of total exchanges on
+// product networks.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -14,7 +14,7 @@
 
 namespace wormcube {
 
-/// A graph as lists of neighbours, ascending. Equal graphs are equal here, whatever their shape is
+/// A graph as lists of neighbours, ascending. Equal graphs compare equal, whatever their shape is
 /// called: a ring of 2, a line of 2 and a complete graph of 2 are one.
 struct Adjacency {
   std::vector<std::vector<Rank>> neighbours;
@@ -50,8 +50,8 @@ struct BlockMove {
   friend bool operator==(const BlockMove&, const BlockMove&) = default;
 };
 
-/// Total exchanges (`copies` of them at once) in one graph. A block that stands at a node when a
-/// step starts may move to one neighbour in it. There is no step without a transfer.
+/// Total exchanges (`copies` of them at once) in one graph. A block that is at a node when a step
+/// starts may move to one neighbour in it. There is no step without a transfer.
 class ExchangeTemplate {
  public:
   /// \param steps  the transfers of each step; steps without any are left out
@@ -90,10 +90,10 @@ class ExchangeTemplate {
   Index sent_, received_;
 };
 
-/// What is wrong with a template as a total exchange in this graph, in words; empty if nothing is:
-/// every transfer is between neighbours, of a block that stands there when the step starts, moved
-/// once in the step; ports are kept (one: each node sends one block and receives one; all: one
-/// block per directed link); every block ends where it belongs, and only it.
+/// Describes what is wrong with a template as a total exchange in this graph; empty if nothing is.
+/// The rules: every transfer is between neighbours, of a block that is there when the step starts,
+/// moved once in the step; ports are kept (one: each node sends one block and receives one; all:
+/// one block per directed link); every block ends at its destination, and only it.
 std::string fault(const ExchangeTemplate& exchange, const Adjacency& graph, Ports ports);
 
 }  // namespace wormcube

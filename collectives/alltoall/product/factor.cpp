@@ -17,19 +17,20 @@ namespace wormcube {
 
 namespace {
 
-// What a template writes down: hops of all blocks.
+// The number of transfers in a template: hops of all blocks.
 constexpr std::int64_t most_hops = 6'000'000;
 // Without a structure all blocks are sorted in every step.
 constexpr Rank most_nodes_greedy = 128;
 
-/// What a graph is for our purposes: one cable and a triangle are complete, whatever their name.
+/// The kind of a graph for this purpose: one cable and a triangle are complete, whatever their
+/// name.
 Shape kind(const Graph& graph) {
   const bool ring = graph.shape() == Shape::ring;
   return graph.nodes() <= 2 || (ring && graph.nodes() == 3) ? Shape::complete : graph.shape();
 }
 
 using Maker = ExchangeTemplate (*)(const Graph& graph, Rank copies);
-/// A graph's edges where its shape does not say them, whether its group is known, and its use.
+/// A graph's edges if its shape does not determine them, whether its group is known, and its use.
 using Key = std::tuple<Maker, Shape, Rank, Rank, bool, std::vector<std::vector<Rank>>>;
 
 Key key(const Graph& graph, Rank copies, Maker make) {
@@ -126,15 +127,15 @@ void require_factors(std::string_view algorithm, const Topology& topology, Ports
     if (!structured && graph.nodes() > most_nodes_greedy) {
       throw UsageError(fmt::format(
           "{}: dimension {} is {}, of {} nodes; a graph without {} may have {}, as all blocks are "
-          "looked at in every step; use shift",
+          "visited in every step; use shift",
           algorithm, d, graph.name(), graph.nodes(),
           ports == Ports::one ? "a known group" : "a closed form", most_nodes_greedy));
     }
     const Rational hops = Rational(graph.nodes()) * theory::average_status(graph);
     if (hops > Rational(most_hops)) {
       throw UsageError(fmt::format(
-          "{}: dimension {} is {}, in whose exchange blocks take {} hops; there may be {}, as each "
-          "is written down; use shift",
+          "{}: dimension {} is {}, in whose exchange blocks take {} hops; the limit is {}, as each "
+          "is stored; use shift",
           algorithm, d, graph.name(), hops.text(), most_hops));
     }
   }

@@ -13,14 +13,15 @@ namespace wormcube {
 
 namespace {
 
-/// The blocks of an exchange that wait at nodes, in groups of those that may go on over the same
+/// The blocks of an exchange that wait at nodes, in groups of those that may continue over the same
 /// links.
 class Crowd {
  public:
   struct Group {
     std::vector<Rank> closer;  // the neighbours that are closer to the destinations, ascending
     bool arrives;              // the neighbour is the destination
-    /// Packed so that the first has most hops to go, of these the least offset, source, copy.
+    /// Packed so that the first has the most hops to go; among these, the least offset, source,
+    /// copy.
     std::set<std::uint64_t> blocks = {};
   };
 
@@ -53,7 +54,7 @@ class Crowd {
     const auto offset = static_cast<Rank>(block / copies_ / n_ % n_);
     return {u, to, source, mod(source + offset, n_), copy};
   }
-  /// A block has come to transfer.to.
+  /// A block has arrived at transfer.to.
   void arrive(const BlockMove& transfer) {
     const auto& [from, to, source, destination, copy] = transfer;
     if (to == destination) return;
@@ -112,10 +113,11 @@ class Routes {
   std::vector<Rank> next_;
 };
 
-/// Where each block of a layer goes next: to a neighbour that is closer to its destination, and of
-/// those so that the node that receives most receives as little as can be. Blocks that can only go
-/// one way go it; the others to who has least so far, and are moved on along chains of blocks with
-/// a choice, from the fullest node to one with two less, until there is no such chain.
+/// The next hop of each block of a layer: to a neighbour that is closer to its destination, chosen
+/// so that the largest number of blocks that a node receives is as small as possible. Blocks with
+/// one choice take it; the others go to the neighbour with the fewest so far. Then blocks with a
+/// choice are moved along chains from the fullest node to one with two less, until there is no such
+/// chain.
 class BalancedHops {
  public:
   BalancedHops(const Adjacency& graph, const Distances& hops) : graph_(graph), hops_(hops) {}
@@ -154,10 +156,10 @@ class BalancedHops {
     (*layer_)[block].to = to;
     received_[to].push_back(block);
   }
-  /// Moves one block on from this node, others from those that get it, to a node with two less.
+  /// Moves one block from this node, and others from those that get it, to a node with two less.
   bool relieve(Rank full) {
     constexpr std::size_t none = ~std::size_t{0};
-    std::vector<std::size_t> by(received_.size(), none);  // the block that would come here
+    std::vector<std::size_t> by(received_.size(), none);  // the block that would arrive here
     std::vector<Rank> reached{full};
     for (std::size_t i = 0; i < reached.size(); ++i) {
       const Rank v = reached[i];
@@ -226,7 +228,7 @@ ExchangeTemplate greedy_one_port(const Adjacency& graph) {
   const Distances hops(graph);
   const Routes routes(graph);
   Crowd crowd(graph, hops, 1);
-  // What every node has still to send, if blocks follow the routes.
+  // What every node still has to send, if blocks follow the routes.
   std::vector<int> load(static_cast<std::size_t>(n), 0);
   const auto change_load = [&](Rank from, Rank to, int by) {
     routes.for_senders(from, to, [&](Rank v) { load[v] += by; });

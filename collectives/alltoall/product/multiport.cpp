@@ -34,15 +34,15 @@ Rounds square_rounds(std::shared_ptr<const ExchangeTemplate> exchange) {
   };
   Rounds rounds;
   for (Rank r = 1; r <= n; ++r) {
-    // To (i, j+l): in round r < n what is for (i + alpha_r(l), j+l), where alpha_r rotates
-    // 1 .. n-1 by r-1 places; at last what is for (i, j+l) itself.
+    // To (i, j+l): in round r < n the block for (i + alpha_r(l), j+l), where alpha_r rotates 1 ..
+    // n-1 by r-1 places; in the last round the block for (i, j+l) itself.
     const auto along_row = [=](Rank node, Rank x, Rank) {
       const Rank i = node / n, j = node % n, l = mod(x - j, n);
       const Rank alpha = r == n ? 0 : 1 + mod(l + r - 2, n - 1);
       return block(i, j, i + alpha, j + l);
     };
-    // To (i+a, j): at first the node's own block for it; then what came along the row in the round
-    // before: from (i, j-l), where alpha_{r-1}(l) = a.
+    // To (i+a, j): first the node's own block for it; then what came along the row in the previous
+    // round: from (i, j-l), where alpha_{r-1}(l) = a.
     const auto along_column = [=](Rank node, Rank x, Rank) {
       const Rank i = node / n, j = node % n, a = mod(x - i, n);
       const Rank l = r == 1 ? 0 : 1 + mod(a - (r - 1), n - 1);
@@ -74,9 +74,9 @@ namespace {
 
 /// Total exchange (all-to-all, personalised): node r's block q ends as node q's block r.
 ///
-/// G = H x H, |H| = n: in each of n rounds every row and every column makes a total exchange. Along
-/// its row a node sends its own blocks, with another offset of column in each round; along its
-/// column those that it got in the round before. H^4 is (H^2) x (H^2), and so on.
+/// G = H x H, |H| = n: in each of n rounds every row and every column performs a total exchange.
+/// Along its row a node sends its own blocks, with another offset of column in each round; along
+/// its column those that it received in the previous round. H^4 is (H^2) x (H^2), and so on.
 ///
 /// Network   product of 1, 2, 4, 8, .. equal graphs in which every vertex is a node (dimensions of
 ///           one node do not count); all-port.
@@ -105,10 +105,10 @@ void require_alltoall_product_multiport(const Topology& topology) {
   for (const int d : dimensions) {
     const Graph& other = topology.factor(d);
     if (other.nodes() == first.nodes() && Adjacency::of(other) == H) continue;
-    throw UsageError(
-        fmt::format("product-multiport: all dimensions must be one graph; {} has {} and {}; use "
-                    "product-multiport-general",
-                    topology.name(), first.name(), other.name()));
+    throw UsageError(fmt::format(
+        "product-multiport: all dimensions must be the same graph; {} has {} and {}; use "
+        "product-multiport-general",
+        topology.name(), first.name(), other.name()));
   }
 }
 

@@ -19,11 +19,11 @@ namespace wormcube {
 
 namespace {
 
-// More copies can only even out how dimensions of different sizes fill the rounds.
+// More copies could only balance how dimensions of different sizes fill the rounds.
 constexpr Rank most_copies = 16;
 
-/// When each offset is served in each dimension. An offset is a node number: the node that node 0
-/// sends it to. A (dimension, value, copy) is a machine: it serves one offset in a round.
+/// When each offset is served in each dimension. An offset is a node number: the destination of
+/// node 0's block. A (dimension, value, copy) is a machine: it serves one offset in a round.
 class Service {
  public:
   Service(const Topology& topology, const Copies& copies)
@@ -70,7 +70,7 @@ class Service {
   Rank offset(int round, int i, Rank x, Rank copy) const {
     return offset_[static_cast<std::size_t>(round) * first_.back() + machine(i, x, copy)];
   }
-  /// The block at this offset that node p moves in a round: where it comes from and goes to.
+  /// The block at this offset that node p moves in a round: its source and destination.
   Block block(int round, Rank p, Rank a) const {
     Block block{p, p};
     for (int j = 0; j < topology_.dimensions(); ++j) {
@@ -90,7 +90,7 @@ class Service {
   Rank place(Rank a, int i) const { return a * topology_.dimensions() + i; }
 
   /// Offsets for each machine of the shorter round, all different: an offset is served once in a
-  /// round. A matching by augmenting paths; choose_copies() has made sure that there is one.
+  /// round. A matching by augmenting paths; choose_copies() has ensured that there is one.
   std::vector<std::pair<Rank, Rank>> shorter_round(const std::vector<Rank>& last) const {
     struct Slot {
       int i;
@@ -195,9 +195,9 @@ Copies choose_copies(const Topology& topology) {
       }
       if (!fits) continue;
       consider(copies);
-      // The last round with what the others leave, if that takes fewer steps. Each dimension serves
-      // the same share of every value's offsets there: with shares that add up to 1 at most no
-      // offset need be served twice in it.
+      // The last round with the remaining offsets, if that takes fewer steps. Each dimension serves
+      // the same share of every value's offsets there: if the shares add up to at most 1, no offset
+      // need be served twice in it.
       if (copies.rounds <= k) continue;
       double share = 0;
       for (const int i : dimensions) {
@@ -246,15 +246,16 @@ namespace {
 
 /// Total exchange (all-to-all, personalised): node r's block q ends as node q's block r.
 ///
-/// All nodes treat their block at offset a (digit by digit, a != 0) alike. It needs one exchange in
-/// each dimension i with a_i != 0, in different rounds and any order. In a round the exchange of
-/// dimension i, m_i copies of it at once, serves m_i offsets for each value of a_i. Which round
-/// serves which is an edge colouring: offsets on one side, (dimension, value, copy) on the other.
+/// All nodes treat their block at offset a (digit by digit, a != 0) in the same way. It needs one
+/// exchange in each dimension i with a_i != 0, in different rounds and any order. In a round the
+/// exchange of dimension i, m_i copies of it at once, serves m_i offsets for each value of a_i. The
+/// assignment of offsets to rounds is an edge colouring: offsets on one side, (dimension, value,
+/// copy) on the other.
 ///
 /// Network   any product of graphs in which every vertex is a node; all-port.
 /// Cost      at most R L start-ups of one block: R = max(dimensions, max_i ceil((p/n_i) / m_i))
 ///           rounds, L the longest of the T_i(m_i) steps of m_i exchanges at once in dimension i;
-///           or (R - 1) L + L', where what is left for the last round needs fewer exchanges at
+///           or (R - 1) L + L', if the remainder for the last round needs fewer exchanges at
 ///           once. The m_i are chosen for the least. p/n T on d equal graphs (for m_i = 1), any d.
 ///           No optimality is claimed.
 /// Links     neighbours only; one block per link and step.
@@ -270,7 +271,7 @@ void require_alltoall_product_multiport_general(const Topology& topology) {
   constexpr Rank most_nodes = 8192;  // more take seconds to plan, and half a GB
   if (topology.nodes() <= most_nodes) return;
   throw UsageError(fmt::format(
-      "product-multiport-general: {} has {} nodes; up to {} are planned, for a plan grows "
+      "product-multiport-general: {} has {} nodes; the limit is {}, because a plan grows "
       "with their square; use fewer nodes or shift",
       topology.name(), topology.nodes(), most_nodes));
 }

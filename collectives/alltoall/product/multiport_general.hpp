@@ -11,12 +11,12 @@ Prediction predict_alltoall_product_multiport_general(const Topology& topology);
 
 Rounds product_multiport_general_rounds(const Topology& topology);
 
-/// How many exchanges run at once in each dimension, and what that costs.
+/// How many exchanges run at once in each dimension, and their cost.
 struct Copies {
   std::vector<Rank> copies;  ///< m_i
   std::int64_t rounds = 0;   ///< R
   std::int64_t steps = 0;    ///< L, of each round
-  /// Of the last round, where it is a shorter one (last_steps > 0); zeros otherwise.
+  /// The last round's, if it is a shorter one (last_steps > 0); zeros otherwise.
   std::vector<Rank> last;
   std::int64_t last_steps = 0;
   std::int64_t total() const {

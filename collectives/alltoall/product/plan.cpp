@@ -1,4 +1,4 @@
-// Expanding rounds, and following one node's plan.
+// Expands rounds, and follows one node's plan.
 // SPDX-License-Identifier: Apache-2.0
 #include "wormcube/collectives/alltoall/product/plan.hpp"
 
@@ -54,13 +54,14 @@ class HeldBlocks {
     if (2 * ++count_ > slots_.size()) grow();
     slots_[find(block)] = {block, place};
   }
-  /// The place of a block, which is forgotten; -1 if it is not here.
+  /// Removes a block and returns its place; -1 if it is not here.
   Rank take(const Block& block) {
     std::size_t hole = find(block);
     const Rank place = slots_[hole].place;
     if (place < 0) return place;
     --count_;
-    // What follows without a gap moves up, unless it would stand before where its search begins.
+    // Entries that follow without a gap move up, unless they would lie before the start of their
+    // search.
     for (std::size_t i = after(hole); slots_[i].place >= 0; i = after(i)) {
       const std::size_t moved = i - first(slots_[i].block), gap = i - hole;
       if ((moved & mask()) < (gap & mask())) continue;
@@ -101,7 +102,7 @@ class HeldBlocks {
   std::size_t count_ = 0;
 };
 
-/// Where a node's blocks are, as NodePlan::places says it.
+/// Where a node's blocks are, as NodePlan::places defines it.
 class Places {
  public:
   explicit Places(Rank rank) : rank_(rank) {}
@@ -140,7 +141,7 @@ class Places {
 
 /// Sends to a neighbour: along a line or ring with the sign that leads there, else by rank.
 Op send_to(const Topology& topology, Rank rank, Rank peer, ConstSpan data) {
-  int d = 0;  // where they differ: less than its stride do only later coordinates make
+  int d = 0;  // where they differ: only later coordinates make less than its stride
   while (topology.stride(d) > std::abs(peer - rank)) ++d;
   const Graph& graph = topology.factor(d);
   if (!graph.has_direction()) return send(peer, data);

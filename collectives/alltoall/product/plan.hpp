@@ -29,8 +29,8 @@ struct Block {
   friend bool operator==(const Block&, const Block&) = default;
 };
 
-/// Total exchanges in all copies of one axis at once: every node sends to every other digit x one
-/// block, the one that `block` says (none: that message is left out).
+/// Total exchanges in all copies of one axis at once: every node sends every other digit x one
+/// block, the one that `block` returns (none: that message is left out).
 struct Exchange {
   Axis axis;
   std::shared_ptr<const ExchangeTemplate> exchange;
@@ -45,24 +45,24 @@ struct Exchange {
 /// Exchanges that run side by side, step by step.
 struct Round {
   std::vector<Exchange> exchanges;
-  /// The steps of the templates that are taken; empty: all. (Where messages are left out, steps
-  /// may be idle on all nodes.)
+  /// The steps of the templates that are used; empty: all. (If messages are left out, steps may be
+  /// idle on all nodes.)
   std::vector<std::size_t> taken = {};
   std::string name = {};  ///< of the steps from here on; empty: as before
 
   std::size_t steps() const;
 };
-/// A total exchange of a product as the theory states it.
+/// A total exchange of a product as the theory defines it.
 using Rounds = std::vector<Round>;
 
 std::size_t total_steps(const Rounds& rounds);
 
-/// make(topology), made once for all nodes of a run: the last network's are kept.
+/// make(topology), computed once for all nodes of a run: the last network's are cached.
 std::shared_ptr<const Rounds> kept_rounds(Rounds (*make)(const Topology&),
                                           const Topology& topology);
 
-/// The whole product's exchange as a template: of a factor of a larger product, or to be checked.
-/// \param nodes  of the product; all its messages are written down
+/// The whole product's exchange as a template: for a factor of a larger product, or to be checked.
+/// \param nodes  of the product; all its messages are stored
 ExchangeTemplate expand(Rank nodes, const Rounds& rounds);
 
 /// Where the blocks of one node's messages lie. The messages themselves are in the factors'
@@ -79,9 +79,9 @@ struct NodePlan {
 };
 NodePlan make_plan(Rank rank, const Rounds& rounds);
 
-/// The node program: this node's messages, step by step.
+/// The node program: sends and receives this node's messages, step by step.
 void run(Node& node, const Rounds& rounds, const NodePlan& plan, ConstBlocks out, Blocks in);
-/// Makes this node's plan from a network's rounds, and follows it.
+/// Builds this node's plan from a network's rounds, and follows it.
 void run_rounds(Node& node, std::string_view algorithm, Rounds (*make)(const Topology&),
                 ConstBlocks out, Blocks in);
 

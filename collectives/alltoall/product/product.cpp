@@ -1,4 +1,4 @@
-// Total exchange on a product of any graphs, one port: dimension after dimension.
+// Total exchange on a product of any graphs, one port: one dimension after another.
 // SPDX-License-Identifier: Apache-2.0
 #include "wormcube/collectives/alltoall/product/product.hpp"
 
@@ -78,9 +78,9 @@ namespace {
 
 /// Total exchange (all-to-all, personalised): node r's block q ends as node q's block r.
 ///
-/// From the last dimension to the first, all copies of its graph at once make one total exchange
+/// From the last dimension to the first, all copies of its graph at once perform one total exchange
 /// for each setting of the other digits: of the earlier ones by destination, of the later ones by
-/// source. What a block's digits are not yet, they become in this order.
+/// source. Each digit of a block becomes the destination's in this order.
 ///
 /// Network   any product of graphs in which every vertex is a node; one-port, full duplex.
 /// Cost      sum over i of (p/n_i) T_i start-ups of one block, T_i the steps of dimension i's own
@@ -108,8 +108,8 @@ Rounds product_naive_rounds(const Topology& topology) {
 
 namespace {
 
-/// The same with the blocks of all dimensions but the first moved one at a time: where the theory
-/// starts from.
+/// The same with the blocks of all dimensions but the first moved one at a time: the starting point
+/// of the theory.
 ///
 /// Network   as above, dimensions after the first of at most 64 nodes each.
 /// Cost      sum over i > 1 of p AS_i start-ups (AS_i the average status of dimension i), and
@@ -123,10 +123,10 @@ void require_alltoall_product_naive(const Topology& topology) {
   require_factors("product-naive", topology, Ports::one);
   for (int i = 0; i < topology.dimensions(); ++i) {
     if (!is_first(topology, i) && topology.size(i) > most_nodes_serial) {
-      throw UsageError(fmt::format(
-          "product-naive: dimensions after the first may have {} nodes, as their blocks move one "
-          "at a time; {} has {}; use product",
-          most_nodes_serial, topology.name(), topology.size(i)));
+      throw UsageError(
+          fmt::format("product-naive: dimensions after the first may have at most {} nodes, as "
+                      "their blocks move one at a time; {} has {}; use product",
+                      most_nodes_serial, topology.name(), topology.size(i)));
     }
   }
 }
@@ -140,7 +140,7 @@ Prediction predict_alltoall_product_naive(const Topology& topology) {
 WORMCUBE_ALGORITHM(alltoall_product){
     .operation = operations::alltoall,
     .name = "product",
-    .summary = "single blocks, dimension after dimension; any product of graphs",
+    .summary = "single blocks, one dimension after another; any product of graphs",
     .source = "Dimakopoulos, Dimopoulos 1998, Algorithm A2, Theorem 2, Corollary 2",
     .contention_free = true,
     .exactly_once = true,
@@ -158,7 +158,7 @@ WORMCUBE_ALGORITHM(alltoall_product_naive){
     .source = "Dimakopoulos, Dimopoulos 1998, Algorithm A1",
     .contention_free = true,
     .exactly_once = true,
-    .remark = "not meant to be fast: where the theory starts from",
+    .remark = "not meant to be fast: the starting point of the theory",
     .require = [](const Setting& setting) { require_alltoall_product_naive(setting.topology); },
     .predict =
         [](const Setting& setting) { return predict_alltoall_product_naive(setting.topology); },

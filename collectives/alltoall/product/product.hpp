@@ -1,4 +1,4 @@
-// Total exchange on a product of any graphs, one port: dimension after dimension.
+// Total exchange on a product of any graphs, one port: one dimension after another.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 

@@ -14,7 +14,7 @@ namespace wormcube {
 
 namespace {
 
-/// A block that waits to go on along a line or ring.
+/// A block that waits to continue along a line or ring.
 struct Waiting {
   Rank remaining;  // hops
   Rank copy, source, destination;
@@ -24,8 +24,8 @@ struct Waiting {
   }
 };
 
-/// Blocks on a line or ring, each with its direction. Over each link that is active in a step goes,
-/// in each direction, the block with farthest to go.
+/// Blocks on a line or ring, each with its direction. In each step, over each active link and in
+/// each direction, the block with the farthest to go moves.
 class FarthestFirst {
  public:
   FarthestFirst(Rank nodes, Rank copies)
@@ -127,7 +127,7 @@ ExchangeTemplate cayley_exchange(const CayleyStructure& group) {
 }
 
 ExchangeTemplate line_one_port(Rank nodes) {
-  // The link in the middle starts: it has most to carry and is never idle in its turns.
+  // The link in the middle starts: it has the most to carry and is never idle in its turns.
   const Rank middle = nodes / 2 - 1;
   return blocks_of_line(nodes, 1).run(
       [&](Rank link, Rank t) { return mod(link - middle - t, 2) == 0; });

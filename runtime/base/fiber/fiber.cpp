@@ -1,5 +1,5 @@
-// Fibers on Boost.Context's bare contexts, told to the sanitizers switch by switch: Debian's Boost
-// is built without them.
+// Fibers on Boost.Context's bare contexts. Each switch is announced to the sanitizers here, because
+// Debian's Boost is built without them.
 // SPDX-License-Identifier: Apache-2.0
 #include "wormcube/runtime/base/fiber/fiber.hpp"
 

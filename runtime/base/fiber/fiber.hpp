@@ -1,4 +1,4 @@
-// A fiber: a function on a stack of its own that can stop in the middle and go on later.
+// A fiber: a function on a stack of its own that can stop in the middle and continue later.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -9,9 +9,10 @@
 
 namespace wormcube {
 
-/// Memory for the stacks of a number of fibers, one map, taken by the page as it is used.
+/// Memory for the stacks of a number of fibers: one map, whose pages the system provides on first
+/// use.
 ///
-/// Below each stack lies a guard that nothing may touch: an overflow is a SIGSEGV, not silence. The
+/// Below each stack lies a guard that nothing may touch, so an overflow raises SIGSEGV. The
 /// guard is up to most_guard_bytes wide, so that a large local array of code that was compiled
 /// without -fstack-clash-protection does not reach beyond it; one page where the process has a
 /// limit on its addresses. A stack and its guard are two maps of the process, of which Linux allows
@@ -22,7 +23,7 @@ class Stacks {
  public:
   /// \param stack_bytes  rounded up to whole pages
   /// \param may_guard    false: no guards, so that all are one map
-  /// Throws NoRoom if the system has no room for them.
+  /// Throws NoRoom if the system has no memory or maps for them.
   Stacks(std::size_t count, std::size_t stack_bytes, bool may_guard = true);
   ~Stacks();
   Stacks(const Stacks&) = delete;
@@ -36,7 +37,7 @@ class Stacks {
   std::span<std::byte> operator[](std::size_t i) const {
     return {map_ + i * slot_bytes_ + slot_bytes_ - stack_bytes_, stack_bytes_};
   }
-  /// Below each stack; 0: they have no guards.
+  /// The guard's width below each stack; 0: no guards.
   std::size_t guard_bytes() const { return guard_bytes_; }
 
  private:
@@ -48,9 +49,9 @@ class Stacks {
 
 /// A stackful coroutine.
 ///
-/// Threads     any thread may resume, one at a time, each after the one before it (the callers see
-///             to that). Code inside must not keep the address of a thread_local across suspend()
-///             if the resuming thread changes.
+/// Threads     any thread may resume, one at a time; the callers order the calls. Code inside must
+///             not keep the address of a thread_local across suspend() if the resuming thread
+///             changes.
 /// Exceptions  must not leave the entry (std::terminate); inside they work as everywhere, suspend()
 ///             within a handler included.
 ///
@@ -58,8 +59,7 @@ class Stacks {
 /// Resume it to its end first, with an exception thrown where it waits.
 class Fiber {
  public:
-  /// On a stack of its own. Throws NoRoom if the system has no more stacks to
-  /// give.
+  /// On a stack of its own. Throws NoRoom if the system has no more stacks.
   Fiber(std::size_t stack_bytes, std::function<void()> entry);
   /// On stack number i of these, which must outlive the fiber.
   Fiber(const Stacks& stacks, std::size_t i, std::function<void()> entry);
@@ -71,9 +71,9 @@ class Fiber {
   /// suspends or ends. Not from inside, and not once it is done. Fibers nest:
   /// one may resume another.
   void resume();
-  /// From inside: returns to who resumed; comes back with the next resume().
-  /// Inside are also the fibers that this one has resumed: from one of them it
-  /// suspends all down to this one.
+  /// From inside: returns to the caller of resume(), and comes back with the next resume(). The
+  /// fibers that this one has resumed count as inside, too: from one of them it suspends all down
+  /// to this one.
   void suspend();
   /// Fetches what resume() will touch first, without waiting for it.
   void prefetch() const noexcept {
@@ -85,9 +85,8 @@ class Fiber {
   /// True when the entry has returned.
   bool done() const noexcept { return done_; }
 
-  /// Whether an address lies where the stack overflows to on which the calling
-  /// thread runs: that of the innermost fiber, or the thread's own
-  /// (keep_signal_stack).
+  /// Whether an address lies where the current stack overflows to: the stack of the innermost fiber
+  /// on the calling thread, or the thread's own (keep_signal_stack).
   static bool is_below_stack(const std::byte* address) noexcept;
 
  private:
@@ -105,10 +104,10 @@ class Fiber {
   std::unique_ptr<Stacks> own_stack_;
   std::span<std::byte> stack_;
   std::size_t guard_bytes_;
-  void* inside_ = nullptr;    // where the fiber goes on
-  void* outside_ = nullptr;   // where its resumer goes on
-  const Fiber* last_ = this;  // on whose stack inside_ lies: this one's, or
-                              // one's that nests in it
+  void* inside_ = nullptr;    // where the fiber continues
+  void* outside_ = nullptr;   // where its resumer continues
+  const Fiber* last_ = this;  // the stack that inside_ lies on: this fiber's or
+                              // a nested one's
   bool done_ = false;
 
   // The C++ runtime keeps the exceptions being handled per thread; these are

@@ -1,4 +1,4 @@
-// A fiber that runs one body after another, and the strands that nobody uses.
+// A fiber that runs one body after another, and the pool of idle strands.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -31,12 +31,12 @@ class Strand {
   Strand(const Strand&) = delete;
   Strand& operator=(const Strand&) = delete;
 
-  /// Gives it the body for the next resume(); the body must outlive its run and throw nothing.
+  /// Sets the body for the next resume(); the body must outlive its run and must not throw.
   void give(const std::function<void()>& body) { body_ = &body; }
   void resume() { fiber_.resume(); }
   /// Where the locals of the body lie.
   std::span<const std::byte> stack() const { return fiber_.stack(); }
-  /// From inside the body.
+  /// Called from inside the body.
   void suspend() { fiber_.suspend(); }
 
  private:
@@ -53,9 +53,9 @@ class Strand {
   Fiber fiber_;
 };
 
-/// Strands that nobody uses: making one takes system calls. A node never changes its thread, so a
-/// strand returns to the thread that it came from. Stacks are made several at once, and without
-/// guards when there are so many that their maps would use up the process's.
+/// The idle strands. A new one takes system calls, so they are kept. A node never changes its
+/// thread, so a strand returns to the thread that it came from. Stacks are created several at once,
+/// and without guards when there are so many that their maps would use up the process's limit.
 class IdleStrands {
  public:
   static std::unique_ptr<Strand> take() {
@@ -65,7 +65,7 @@ class IdleStrands {
     own.idle_.pop_back();
     return strand;
   }
-  /// How many stacks there are in the process, of strands in use and idle, and for others.
+  /// How many stacks there are in the process: of strands in use and idle, and others.
   static std::size_t stacks() { return count_.load(std::memory_order_relaxed); }
   static void give_back(std::unique_ptr<Strand> strand) {
     constexpr std::size_t most = 4096;  // each keeps some pages

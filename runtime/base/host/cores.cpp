@@ -17,8 +17,8 @@
 namespace wormcube {
 namespace {
 
-/// Quota and period in microseconds, in one file (version 2) or in two; a quota of "max" or -1 is
-/// none.
+/// Quota and period in microseconds, in one file (version 2) or in two. A quota of "max" or -1
+/// means no limit.
 int cores_of_quota(const std::filesystem::path& folder, int version) {
   double quota = 0, period = 0;
   if (version == 2) {
@@ -32,7 +32,7 @@ int cores_of_quota(const std::filesystem::path& folder, int version) {
                          (quota > period * static_cast<int>(quota / period) ? 1 : 0));
 }
 
-/// One core, as the kernel wants to be told.
+/// One core, in the form that the kernel expects.
 class CoreSet {
  public:
   explicit CoreSet(int core) : words_(static_cast<std::size_t>(core) / 64 + 1) {

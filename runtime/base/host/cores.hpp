@@ -30,14 +30,13 @@ std::vector<std::uint64_t> bound_cores();
 /// The same, by their numbers.
 std::vector<int> bound_core_numbers();
 
-/// Binds a thread that is about to be made, or one that runs, to one core. 0, or the system's
-/// error.
+/// Pins a thread, running or about to start, to one core. Returns 0 or the system's error.
 int bind_to_core(pthread_attr_t& attributes, int core) noexcept;
 int bind_to_core(pthread_t thread, int core) noexcept;
 
-/// The least of the cores that the process is bound to and, of each cgroup on its path, version 1
-/// or 2, its quota of processor time, rounded up: `docker --cpus 1.5` gives 2. At least 1. What
-/// cannot be read sets no limit.
+/// The smallest of these: the cores that the process is bound to, and the processor-time quota of
+/// each cgroup on its path (version 1 or 2), rounded up: `docker --cpus 1.5` gives 2. At least 1.
+/// Limits that cannot be read are ignored.
 int usable_cores(const CoreSources& sources = CoreSources::of_this_process());
 
 }  // namespace wormcube

@@ -1,4 +1,4 @@
-// SIGSEGV, told in words.
+// SIGSEGV, reported in words.
 // SPDX-License-Identifier: Apache-2.0
 #include "wormcube/runtime/base/host/faults.hpp"
 
@@ -36,7 +36,7 @@ struct FaultReports::Entry {
       previous.sa_handler(signal);
     } else if (info->si_code > 0) {
       sigaction(SIGSEGV, &previous, nullptr);     // the same instruction faults again
-    } else if (previous.sa_handler == SIG_DFL) {  // somebody has sent it, and will not again
+    } else if (previous.sa_handler == SIG_DFL) {  // another process sent it, and it does not recur
       sigaction(SIGSEGV, &previous, nullptr);
       raise(signal);  // comes when this handler returns
     }

@@ -12,17 +12,18 @@
 
 namespace wormcube {
 
-/// While one of these lives, a fault (SIGSEGV) that its function knows ends the process with a text
-/// instead: on standard error, exit code 2, or as end_by_fault_with() says. Faults that nobody
-/// knows go where they went before, and so does a SIGSEGV that somebody has sent.
+/// While one of these lives, a fault (SIGSEGV) that its function recognises ends the process with a
+/// text: on standard error with exit code 2, or as end_by_fault_with() says. Other faults go to the
+/// previous handler, and so does a SIGSEGV that another process has sent.
 ///
-/// Threads  make and destroy anywhere. The function is called in a signal handler of the thread
+/// Threads  create and destroy anywhere. The function is called in a signal handler of the thread
 ///          that faulted: it only reads what that thread was working with.
 class FaultReports {
  public:
-  /// Writes the report of a fault at this address, without taking memory (malloc may be what has
-  /// faulted), and returns its size; 0: not mine. No address: only where the calling thread is in a
-  /// node program, "alltoall suh-torus: node 5, step 3 on torus:4x4: "; 0: in none of mine.
+  /// Writes the report for a fault at this address and returns its size; 0: not recognised. It must
+  /// not allocate (malloc may be what has faulted). Without an address, it writes only where the
+  /// calling thread is in a node program: "alltoall suh-torus: node 5, step 3 on torus:4x4: "; 0:
+  /// in none.
   using Explain =
       std::function<std::size_t(std::optional<const std::byte*> address, std::span<char> text)>;
   explicit FaultReports(Explain explain);
@@ -36,11 +37,12 @@ class FaultReports {
   std::unique_ptr<Entry> entry_;
 };
 
-/// Where the calling thread is in a node program, as FaultReports::Explain says it: its size; 0: in
-/// none. For signal handlers.
+/// Where the calling thread is in a node program, as FaultReports::Explain writes it. Returns the
+/// text's size; 0: in none. For signal handlers.
 std::size_t where_now(std::span<char> text);
 
-/// Reports a fault that was found without a signal, if somebody knows it; returns if nobody does.
+/// Reports a fault that was found without a signal, if a function recognises it; returns if none
+/// does.
 void report_fault(const std::byte* address);
 
 /// What ends the process after a fault, with the text of the report; must not return. It runs in
@@ -72,9 +74,10 @@ void know_thread_stack();
 /// Whether an address lies where the calling thread's own stack (not that of a fiber) overflows to.
 bool is_below_thread_stack(const std::byte* address) noexcept;
 
-/// What this process does now, for reports: "alltoall suh-torus". Of nested ones the innermost.
+/// What this process does now, for reports: "alltoall suh-torus". If several are nested, the
+/// innermost counts.
 ///
-/// Threads  one at a time makes and destroys; any reads.
+/// Threads  one at a time creates and destroys; any reads.
 class Activity {
  public:
   explicit Activity(std::string_view what);
@@ -82,7 +85,7 @@ class Activity {
   Activity(const Activity&) = delete;
   Activity& operator=(const Activity&) = delete;
 
-  /// "WHAT: ", or nothing; without taking memory or a lock, cut where it is long.
+  /// "WHAT: ", or nothing. Takes no memory and no lock, and truncates a long text.
   static std::string_view prefix() noexcept;
 
  private:

@@ -18,7 +18,7 @@ class FloatingPointState {
  public:
   FloatingPointState() noexcept { std::fegetenv(&environment_); }
 
-  /// Makes it the calling thread's. Does nothing where only the record of past exceptions differs.
+  /// Makes it the calling thread's. Does nothing if only the record of past exceptions differs.
   void restore() const noexcept {
 #ifdef __x86_64__
     constexpr unsigned past_exceptions = 0x3f;

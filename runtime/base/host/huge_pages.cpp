@@ -6,7 +6,7 @@
 
 namespace wormcube {
 
-// Not NORESERVE: where memory is refused beforehand, it is refused here and not at a touch.
+// Without NORESERVE: if the system refuses memory in advance, it refuses here and not at a touch.
 void* take_pages(std::size_t bytes) {
   void* const pages =
       mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);

@@ -1,4 +1,4 @@
-// Memory for arrays that are gone through at random: in huge pages, where the system has some.
+// Memory for arrays that are accessed at random: in huge pages, where the system has some.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -7,17 +7,17 @@
 
 namespace wormcube {
 
-/// Less is taken from the heap.
+/// Smaller arrays come from the heap.
 inline constexpr std::size_t least_huge_bytes = std::size_t{4} << 20;
 
-/// Zeroed pages, huge ones if the system gives them to who asks (transparent_hugepage: madvise or
+/// Zeroed pages, huge ones if the system grants them on request (transparent_hugepage: madvise or
 /// always). Throws std::bad_alloc.
 void* take_pages(std::size_t bytes);
 void give_pages_back(void* pages, std::size_t bytes) noexcept;
 
 /// A standard allocator: an array of at least least_huge_bytes lies in pages of its own. All of it
-/// will be used, so a huge page takes no more memory than the small ones, and one entry of the
-/// processor's table of pages instead of 512.
+/// will be used, so a huge page takes no more memory than the small ones do, and one entry in the
+/// processor's page table instead of 512.
 template <class T>
 struct HugePages {
   using value_type = T;

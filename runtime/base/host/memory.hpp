@@ -33,39 +33,40 @@ struct AvailableMemory {
 ///  - RLIMIT_AS less the addresses in use, RLIMIT_DATA less the data in use (`ulimit -v`, `-d`),
 ///  - of each cgroup on the path of this process, version 1 or 2, its limit less its usage; cached
 ///    files that the kernel gives back under pressure (inactive_file) do not count as used.
-/// What cannot be read sets no limit. Infinite where nothing can be read at all.
+/// Limits that cannot be read are ignored. Infinite if none can be read.
 AvailableMemory available_memory(const MemorySources& sources = MemorySources::of_this_process());
 
-/// Throws UsageError if `bytes`, besides what the process has now, are more than is available:
-/// "WHAT needs 12.3 GiB of memory, 4.10 GiB is available (cgroup memory.max); WAY OUT".
+/// Throws UsageError if `bytes`, added to what the process has now, exceed what is available: "WHAT
+/// needs 12.3 GiB of memory, 4.10 GiB is available (cgroup memory.max); ADVICE".
 /// \param way_out  what the user can do: "use smaller blocks (--bytes)"
 void require_memory(std::string_view what, double bytes, std::string_view way_out);
 void require_memory(std::string_view what, double bytes, std::string_view way_out,
                     const AvailableMemory& available);
 
-/// The same for memory that is asked for and not all used: no part of expected_peak_memory().
+/// The same for memory that is reserved and not all used: it does not count in
+/// expected_peak_memory().
 void require_available(std::string_view what, double bytes, std::string_view way_out);
 
-/// How many threads a parallel loop may take: usable_cores(); where addresses are limited
-/// (RLIMIT_AS), no more than half of those that are left have room for. A thread takes addresses
-/// for its stack and for a heap of its own, far more than it uses.
+/// How many threads a parallel loop may use: usable_cores(); if addresses are limited (RLIMIT_AS),
+/// no more than fit in half of those that are left. A thread takes addresses for its stack and for
+/// a heap of its own, far more than it uses.
 int loop_threads(const MemorySources& sources = MemorySources::of_this_process());
 
-/// Gives freed memory that the heap keeps back to the system: then it is available, and no part of
-/// what this process has.
+/// Returns freed memory that the heap keeps to the system: then it is available, and does not count
+/// as used by this process.
 void give_back_memory();
 
 /// For memory that was not there after all: "WHAT: out of memory; 4.10 GiB is available now (cgroup
-/// memory.max); WAY OUT".
+/// memory.max); ADVICE".
 std::string out_of_memory_text(std::string_view what, std::string_view way_out);
 
 /// How many memory maps a process may have (vm.max_map_count).
 std::size_t most_memory_maps();
 
-/// Bytes of memory that this process was expected to have at most so far: over all calls of
-/// require_memory what it had then, and what was needed besides.
+/// The expected peak of this process's memory in bytes: the maximum, over all calls of
+/// require_memory, of what it had then plus what was needed.
 double expected_peak_memory();
-/// Bytes of memory that it has had at most.
+/// The measured peak of its memory in bytes.
 double peak_memory();
 
 }  // namespace wormcube

@@ -6,9 +6,9 @@
 
 namespace wormcube {
 
-/// Writes to standard error. What cannot be written (the stream is closed, full, or a pipe that
-/// nobody reads) is lost: there is nowhere left to report it, and the exit code still says how the
-/// program ended.
+/// Writes to standard error. Text that cannot be written (the stream is closed or full, or a pipe
+/// has no reader) is lost: there is no other place to report it, and the exit code still says how
+/// the program ended.
 void print_error(std::string_view text) noexcept;
 
 }  // namespace wormcube

@@ -7,10 +7,9 @@
 
 namespace wormcube {
 
-/// While one lives the calling thread, and whatever threads it starts (they for good), get no
-/// signal that is sent to the process: its handlers run on the other threads' stacks, not on a
-/// node's. What a thread does to itself (SIGSEGV, SIGFPE, ..) comes as ever, and so does a
-/// profiler's tick.
+/// While one lives the calling thread receives no signal that is sent to the process; threads that
+/// it starts never do. The handlers run on other threads' stacks, not on a node's. Signals that a
+/// thread causes itself (SIGSEGV, SIGFPE, ..) are delivered as usual, and so is a profiler's tick.
 class SignalsElsewhere {
  public:
   SignalsElsewhere() {

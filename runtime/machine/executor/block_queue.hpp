@@ -1,4 +1,4 @@
-// What one worker goes on with next: its tasks that can run, block by block of neighbours.
+// What one worker runs next: its tasks that can run, block by block of neighbours.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -13,7 +13,7 @@ namespace wormcube {
 template <class Task>
 class BlockQueue;
 
-/// Neighbours, which go on together: most algorithms send much between them, and what these
+/// Neighbours, which run together: most algorithms send mostly between them, and what these
 /// messages touch is still in the cache then.
 template <class Task>
 class TaskBlock {
@@ -43,11 +43,11 @@ class TaskBlock {
   bool waits_ = false;
 };
 
-/// A queue of blocks, each with a queue of its tasks. One block has its turn: its tasks that have
-/// not run yet, in their order, then those that can go on, first come, first served, those that
-/// become ready meanwhile among them. It ends when none of them can go on, or when `most_rounds`
-/// times as many have as the block has tasks. Blocks have their turns first come, first served. A
-/// task has `next` and `block`.
+/// A queue of blocks, each with a queue of its tasks. One block has its turn. First its tasks run
+/// that have not run yet, in their order; then those that can continue, first come, first served,
+/// including those that become ready meanwhile. The turn ends when none of them can continue, or
+/// after `most_rounds` times as many runs as the block has tasks. Blocks have their turns first
+/// come, first served. A
 ///
 /// Threads     the worker's.
 /// Invariants  a task is in one list at most. A block with tasks in a list, or fresh ones, waits
@@ -59,7 +59,7 @@ class BlockQueue {
  public:
   static constexpr std::size_t most_rounds = 8;
 
-  /// Once, before anything else: its tasks, of which `block` at a time are neighbours.
+  /// Once, before anything else: sets its tasks; each `block` of them are neighbours.
   void own(std::span<Task> tasks, std::size_t block) {
     blocks_ =
         std::vector<TaskBlock<Task>>(std::max<std::size_t>((tasks.size() + block - 1) / block, 1));
@@ -80,12 +80,12 @@ class BlockQueue {
     }
   }
 
-  /// It can go on.
+  /// The task can continue.
   void append(Task& task) noexcept { append(task, task.block->ready_); }
-  /// The same, but others first: all of its block that can.
+  /// The same, after all others of its block that can.
   void append_later(Task& task) noexcept { append(task, task.block->later_); }
 
-  /// Takes out what goes on now; null: nothing can.
+  /// Removes and returns the task that runs next; null: none can.
   Task* next() noexcept {
     do {
       TaskBlock<Task>& block = *current_;
@@ -98,9 +98,9 @@ class BlockQueue {
     } while (next_turn());
     return nullptr;
   }
-  /// What comes after that, as far as is known now; null: it is not.
+  /// The task after that, as far as it is known now; null: unknown.
   const Task* ahead() const noexcept { return current_->ready_.first; }
-  /// How many have run and can go on.
+  /// How many tasks have run and can continue.
   std::size_t size() const noexcept { return size_; }
 
  private:
@@ -121,7 +121,7 @@ class BlockQueue {
 
   void begin_turn() noexcept { left_ = most_rounds * current_->tasks_.size(); }
 
-  // False: none has anything to go on with.
+  // False: no block has a task that can continue.
   bool next_turn() noexcept {
     TaskBlock<Task>& block = *current_;
     while (block.later_.first != nullptr) block.ready_.append(*block.later_.take());
@@ -142,7 +142,7 @@ class BlockQueue {
   std::vector<TaskBlock<Task>> blocks_;
   TaskBlock<Task>* current_ = nullptr;                 // whose turn it is
   TaskBlock<Task>*first_ = nullptr, *last_ = nullptr;  // that wait for it
-  std::size_t left_ = 0;                               // that may go on in this turn
+  std::size_t left_ = 0;                               // that may continue in this turn
   std::size_t size_ = 0;
 };
 

@@ -11,14 +11,14 @@
 
 namespace wormcube {
 
-/// Who is told what the nodes do, all together.
+/// Notified of what all nodes together do.
 class ExecutorHost {
  public:
   virtual ~ExecutorHost() = default;
-  /// No node runs, nor will by itself, and not all have ended. Called by whichever thread finds it,
-  /// which sees all that the nodes did. It may wake nodes. All have not ended before it returns.
+  /// No node runs or will by itself, and not all have ended. The thread that detects this calls it;
+  /// it sees all that the nodes did. It may wake nodes. They cannot all end before it returns.
   virtual void all_wait() noexcept = 0;
-  /// All have ended. The last that the executor does in a run, but for leaving their stacks.
+  /// All have ended. The executor's last call in a run, before the nodes leave their stacks.
   virtual void all_ended() noexcept = 0;
   /// Opens the gates of all nodes for good: the machine stops. Called on a thread that may
   /// (NodeExecutor::stop).
@@ -45,46 +45,46 @@ class NodeExecutor {
   virtual void block(Rank rank, Gate& gate) = 0;
   /// Called by whoever learns from the gate that it must wake the node; of several, one does.
   virtual void wake(Rank rank, Gate& gate) noexcept = 0;
-  /// The node goes on after others on its core have run, if any can.
+  /// Other nodes on its core run before this one continues, if any can.
   virtual void yield(Rank rank) = 0;
-  /// As yield(), of a node that has asked in vain: a thread of which all nodes do nothing else for
-  /// a while rests shortly now and then.
+  /// As yield(), after an unsuccessful poll: a thread whose nodes have done nothing but poll for a
+  /// while rests now and then.
   virtual void poll(Rank rank) = 0;
-  /// The node goes on after that time; it counts as running meanwhile.
+  /// The node continues after that time; it counts as running meanwhile.
   virtual void sleep_until(Rank rank, std::chrono::steady_clock::time_point time) = 0;
 
   /// Whether all nodes share one thread; then no other changes their gates while one of them runs.
   virtual bool is_one_thread() const noexcept = 0;
-  /// Calls host.stop_nodes(), or has it called soon by the one thread that all nodes share. Any
-  /// thread.
+  /// Calls host.stop_nodes(), or has the one thread that all nodes share call it soon. Any thread
+  /// may call this.
   virtual void stop() noexcept = 0;
-  /// No node sleeps any more in this run, and those that do go on now.
+  /// Ends all sleeps: no node sleeps again in this run, and those that do continue now.
   virtual void end_sleep() noexcept = 0;
 
-  /// A clock for what the calling node does without waiting: differences are time that it had a
-  /// core for. Where threads outnumber cores that is their processor time, a system call.
+  /// A clock for the calling node's own work: differences are time that it had a core. If threads
+  /// outnumber cores that is their processor time, which takes a system call.
   virtual std::chrono::nanoseconds own_time() const noexcept = 0;
-  /// How long the executor's threads had a core for since start(), all together, of a run that took
-  /// `wall`. Only if it was made to measure times.
+  /// How long the executor's threads together have had a core since start(), in a run that took
+  /// `wall`. Only if the executor was created to measure times.
   virtual std::chrono::nanoseconds busy(std::chrono::nanoseconds wall) const = 0;
-  /// The node that runs on the calling thread; -1: none of this executor.
+  /// The node that runs on the calling thread; -1: none from this executor.
   virtual Rank running_here() const noexcept = 0;
 };
 
-/// Throws UsageError if the system has no room for so many threads, before one is started.
+/// Throws UsageError if the system cannot provide this many threads, before one is started.
 void require_threads(Rank nodes);
 struct ExecutorSettings {
   Rank nodes = 0;
   Bytes stack_bytes = 0;
   int workers = 0;      ///< threads that fibers share, at most one per node; 0: one per core
   bool pin = false;     ///< MachineOptions::pin
-  bool timing = false;  ///< times are measured: busy() may be called
+  bool timing = false;  ///< measure times: busy() may be called
 };
-/// Throws UsageError that says how many threads there can be.
+/// Throws UsageError that says how many threads are possible.
 std::unique_ptr<NodeExecutor> make_thread_executor(ExecutorHost& host,
                                                    const ExecutorSettings& settings);
-/// Throws UsageError that says how many stacks or threads there can be, or cores to bind workers
-/// to.
+/// Throws UsageError that says how many stacks or threads are possible, or how many cores workers
+/// can be pinned to.
 std::unique_ptr<NodeExecutor> make_fiber_executor(ExecutorHost& host,
                                                   const ExecutorSettings& settings);
 

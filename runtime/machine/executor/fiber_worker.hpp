@@ -1,4 +1,4 @@
-// One thread of fibers: the nodes that live on it, in the order in which they go on.
+// One thread of fibers: the nodes that live on it, in the order in which they run.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -30,16 +30,16 @@ struct FiberTask {
   Rank rank = 0;
   FiberWorker* home = nullptr;
   TaskBlock<FiberTask>* block = nullptr;
-  FiberTask* next = nullptr;  // in one list at a time: what its worker is handed, or its queue
+  FiberTask* next = nullptr;  // in one list at a time: its worker's list, or its queue
 };
 
 /// One thread and the nodes that live on it. They never move: waking one means putting it on
-/// its own worker's list. A node has a fiber from its start to its end, that which was given back
-/// last; so nodes that end without waiting use one stack after the other, which stays in the cache.
+/// its own worker's list. A node has a fiber from its start to its end: the one that was freed
+/// last. So nodes that end without waiting use one stack after the other, which stays in the cache.
 ///
 /// Threads       run, append: the worker's own thread. start, send, finish: any thread.
-///               idle: the thread that waits for the run's end, of which it only needs the order of
-///               microseconds. The fibers' own: from the first start() until run() has returned.
+///               idle: the thread that waits for the run's end; a result within microseconds
+///               suffices. The fibers' own: from the first start() until run() has returned.
 /// Invariants    a task is in at most one list: it was taken off when it was resumed, and only the
 ///               one that cleared its gate's `parked` puts it back. If that happens before the
 ///               fiber has left its stack, the worker is still running that very fiber, and comes
@@ -51,7 +51,7 @@ class FiberWorker {
 
   explicit FiberWorker(BasicWorkers<FiberTask>& all) : place_(all) {}
 
-  /// Once, before it runs: its tasks, a stack for each of them, and whom to tell.
+  /// Once, before it runs: sets its tasks, a stack for each of them, and the host to notify.
   void own(std::span<FiberTask> tasks, const Stacks& stacks, std::size_t first_stack,
            const std::atomic<bool>& nobody_sleeps, ExecutorHost& host) {
     constexpr std::size_t in_the_cache = 512;  // nodes, and what their messages touch
@@ -86,13 +86,13 @@ class FiberWorker {
     in_vain_ = 0;
     idle_turns_since_.reset();
   }
-  /// Others first.
+  /// Other nodes run first.
   void append_later(FiberTask& task) {
     queue_.append_later(task);
     in_vain_ = 0;
     idle_turns_since_.reset();
   }
-  /// It has asked in vain.
+  /// Its poll was unsuccessful.
   void append_polling(FiberTask& task) {
     queue_.append_later(task);
     ++in_vain_;
@@ -102,7 +102,7 @@ class FiberWorker {
   }
 
   void send(FiberTask& task) { place_.send(task); }
-  /// Looks whether its nodes may sleep on.
+  /// Checks whether its nodes may sleep on.
   void look() noexcept { place_.look(); }
 
   void run() {
@@ -129,7 +129,7 @@ class FiberWorker {
   /// The node that runs now; for the worker's own thread.
   Rank running() const noexcept { return running_; }
 
-  /// How long it had nothing to do since it started its tasks, if that is measured.
+  /// How long it was idle since it started its tasks, if that is measured.
   std::chrono::nanoseconds idle() const {
     const std::int64_t since = idle_since_.load(std::memory_order_acquire);
     const auto now = since == busy_now ? 0 : now_in_nanoseconds() - since;
@@ -166,8 +166,8 @@ class FiberWorker {
       sleepers_.pop();
     }
   }
-  // Its nodes have all asked in vain, twice. If they do so for a while, and next to nothing else,
-  // it rests between their rounds.
+  // All polls of its nodes were unsuccessful, twice. If that continues for a while, and almost
+  // nothing else happens, it rests between their rounds.
   void rest_if_all_poll() {
     const auto now = Clock::now();
     const bool do_more = now - last_round_ > in_vain_ * most_idle_turn;
@@ -235,8 +235,8 @@ class FiberWorker {
 
   static constexpr std::int64_t busy_now = -1;
 
-  // A reply that has not come in the time of some hundred wake-ups is none that a rest would hold
-  // up much.
+  // If a reply has not come within the time of some hundred wake-ups, a rest hardly delays it
+  // further.
   static constexpr std::chrono::microseconds most_idle_turn{5}, patience{1000}, short_rest{50};
 
   BlockQueue<FiberTask> queue_;

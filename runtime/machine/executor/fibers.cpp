@@ -76,7 +76,7 @@ class FiberExecutor final : public NodeExecutor {
       const std::size_t started = threads_.size();
       end();
       throw UsageError(
-          fmt::format("fibers: the system gives {} threads of {} for fibers to run on: {}; ask for "
+          fmt::format("fibers: the system started only {} of {} worker threads: {}; ask for "
                       "fewer (workers), or raise the limit (ulimit -u, ulimit -v)",
                       started, workers_.size(), error.what()));
     }
@@ -108,7 +108,7 @@ class FiberExecutor final : public NodeExecutor {
     } while (gate.is_parked());
   }
   void wake(Rank rank, Gate& gate) noexcept override {
-    if (!gate.unpark()) return;  // somebody else woke it
+    if (!gate.unpark()) return;  // another thread woke it
     FiberTask& task = tasks_[rank];
     current_worker == task.home ? task.home->append(task) : task.home->send(task);
   }
@@ -130,12 +130,12 @@ class FiberExecutor final : public NodeExecutor {
     tasks_[rank].fiber->suspend();
   }
   bool is_one_thread() const noexcept override { return workers_.size() == 1; }
-  // The only worker changes gates without regard to others.
+  // The only worker changes gates without synchronisation.
   void stop() noexcept override {
     if (is_one_thread() && current_worker != &workers_.front()) return workers_.front().stop();
     host_.stop_nodes();
   }
-  // What a worker is sent orders the flag before its look.
+  // The worker's list orders the flag before the worker reads it.
   void end_sleep() noexcept override {
     nobody_sleeps_.store(true, std::memory_order_relaxed);
     for (FiberWorker& worker : workers_) worker.look();

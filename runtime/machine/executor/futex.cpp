@@ -1,4 +1,4 @@
-// Sleeping on a word, by the system's own primitive.
+// Sleeping on a word, with the system's own primitive.
 // SPDX-License-Identifier: Apache-2.0
 #include "wormcube/runtime/machine/executor/futex.hpp"
 

@@ -8,16 +8,16 @@
 
 namespace wormcube {
 
-/// Sleeps while `word` has this value (Linux futex); may return early. In place of
-/// std::atomic::wait, which spins and yields first, for as long as it likes: who waits here has
-/// done so already.
+/// Sleeps while `word` has this value (Linux futex); may return early. It replaces
+/// std::atomic::wait, which spins and yields first for an unspecified time: callers here have spun
+/// already.
 void sleep_while_equal(std::atomic<std::uint32_t>& word, std::uint32_t value) noexcept;
-/// The same until then at the longest; false: that has come.
+/// The same with a deadline; false: the deadline has passed.
 [[nodiscard]] bool sleep_while_equal(std::atomic<std::uint32_t>& word, std::uint32_t value,
                                      std::chrono::steady_clock::time_point until) noexcept;
 /// Wakes those who sleep on `word`.
 void wake_sleepers(std::atomic<std::uint32_t>& word) noexcept;
-/// Tells the core that this is a waiting loop.
+/// Marks a spin loop for the core.
 void pause() noexcept;
 
 }  // namespace wormcube

@@ -9,8 +9,8 @@
 
 namespace wormcube {
 
-/// Counts what a node still waits for. The node arms it, others arrive; the last arrival learns
-/// whether it must wake.
+/// Counts what a node still waits for. The node arms it, others arrive; the last arrival returns
+/// whether it must wake the node.
 ///
 /// Threads       the node: arm, arrive_here, is_open, park, answer. Any thread: arrive, call, stop,
 ///               unpark; where all nodes share one thread (use_one_thread), that one, or whoever
@@ -18,9 +18,10 @@ namespace wormcube {
 /// Invariants    the low bits count arrivals to come. `parked` is set by the node and cleared by
 ///               exactly one other thread, the one whose unpark() returned true; that one, and no
 ///               other, unblocks the node. `stopped` is never cleared while a run lasts. `called`
-///               asks the node to look at something before it parks; only the node clears it, and
-///               then looks: so a call that comes while it looks keeps it from parking. An arrival
-///               that returned false does not touch the gate again, so the node may arm it anew.
+///               asks the node to check something before it parks. Only the node clears it, and
+///               then checks, so a call that comes during the check keeps it from parking. An
+///               arrival that returned false does not touch the gate again, so the node may arm it
+///               anew.
 /// Memory order  arrivals and calls release what they did for the node; is_open(), park() and
 ///               answer() acquire it. All are read-modify-writes of one word after arm(), so the
 ///               chain of releases is unbroken. arm() is relaxed: the node publishes the gate to
@@ -49,30 +50,30 @@ class BasicGate {
     });
   }
 
-  /// The same for so many, by the node itself, which is not parked.
+  /// The same for several arrivals, by the node itself, which is not parked.
   void arrive_here(std::uint32_t arrivals) noexcept {
     change([&](auto&& word) { word.fetch_sub(arrivals, std::memory_order_acq_rel); });
   }
 
-  /// Asks the node to look. True if it is parked: the caller must wake it.
+  /// Asks the node to check. True if it is parked: the caller must wake it.
   [[nodiscard]] bool call() noexcept {
     return change([](auto&& word) {
       return (word.fetch_or(called, std::memory_order_acq_rel) & parked) != 0;
     });
   }
-  /// The node is about to look at what it may be called for.
+  /// The node is about to check what it may be called for.
   void answer() noexcept {
     change([](auto&& word) { word.fetch_and(~called, std::memory_order_acq_rel); });
   }
 
-  /// Makes the gate open for good. True if the node is parked: the caller must wake it.
+  /// Opens the gate for good. True if the node is parked: the caller must wake it.
   [[nodiscard]] bool stop() noexcept {
     return change([](auto&& word) {
       return (word.fetch_or(stopped, std::memory_order_acq_rel) & parked) != 0;
     });
   }
 
-  /// True for exactly one of those who must wake the node: that one unblocks it.
+  /// True for exactly one of the callers that must wake the node: that one unblocks it.
   [[nodiscard]] bool unpark() noexcept {
     return change([](auto&& word) {
       return (word.fetch_and(~parked, std::memory_order_acq_rel) & parked) != 0;
@@ -87,7 +88,7 @@ class BasicGate {
     return (word_.load(std::memory_order_acquire) & stopped) != 0;
   }
 
-  /// Announces that the node will be taken off its core. False: the gate is open, or the node
+  /// Announces that the node is about to leave its core. False: the gate is open, or the node was
   /// called; do not block.
   [[nodiscard]] bool park() noexcept {
     return change([](auto&& word) {

@@ -1,4 +1,4 @@
-// Nodes that are threads: how they sleep, are woken, and who finds that none runs.
+// Nodes that are threads: how they sleep and wake, and how one detects that none runs.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -12,16 +12,17 @@
 
 namespace wormcube {
 
-/// Each function that may find that no node runs, nor will by itself, and that not all have ended,
-/// calls all_wait() then.
+/// A function that detects that no node runs or will by itself, and that not all have ended, calls
+/// all_wait().
 ///
 /// Threads       begin: before the nodes run. block, end: the node's. wake: any.
 /// Invariants    the low half of count_ counts the nodes that are not parked, the high half those
 ///               that have ended. A node subtracts itself after it has announced that it parks and
-///               before it blocks; who wakes a node adds it first. So the low half is never below
-///               the number of nodes that run or will, and at 0 nobody runs and nobody is being
-///               woken.
-/// Memory order  acq_rel: who sees the last one sees what all others did before theirs.
+///               before it blocks; whoever wakes a node adds it first. So the low half is never
+///               below the number of nodes that run or will, and at 0 nobody runs and nobody is
+///               being woken.
+/// Memory order  acq_rel: whoever reads the last one's change sees what all others did before
+///               theirs.
 template <class Atomics = HostAtomics>
 class BasicNodeThreads {
  public:
@@ -42,7 +43,7 @@ class BasicNodeThreads {
       sleep_while_equal(gate.word(), seen);
     }
   }
-  /// For who has learnt from the gate that it must wake the node; of several, one does.
+  /// For the thread that the gate says must wake the node; of several, one does.
   template <class F>
   void wake(Gate& gate, F&& all_wait) noexcept {
     // Before the node can run, park again and count itself out.
@@ -50,7 +51,7 @@ class BasicNodeThreads {
     if (gate.unpark()) {
       wake_sleepers(gate.word());
     } else {
-      count_out(1, all_wait);  // somebody else woke it
+      count_out(1, all_wait);  // another thread woke it
     }
   }
   template <class F>

@@ -1,4 +1,4 @@
-// Who comes last releases the first; each releases two others.
+// The last to arrive releases the first; each releases two others.
 // SPDX-License-Identifier: Apache-2.0
 #include "wormcube/runtime/machine/executor/step_barrier.hpp"
 
@@ -29,7 +29,7 @@ void StepBarrier::arrive() noexcept {
   release(0);
 }
 
-// All have come. Each node that goes on releases two others first, so that no node wakes all.
+// All have arrived. Each node that continues releases two others first, so that no node wakes all.
 void StepBarrier::release(Rank rank) noexcept {
   if (rank >= nodes()) return;
   Place& each = place(rank);

@@ -11,21 +11,21 @@
 
 namespace wormcube {
 
-/// A counter of those yet to come, and a gate for each node.
+/// A counter of those yet to arrive, and a gate for each node.
 ///
 /// Threads       come, leave, finish: the node. stop: any, once a run. begin_run, reset: between
 ///               runs.
 /// Invariants    a node that has finished counts as arrived for good. A stopped node's gate is
 ///               open; it must not leave, for not all have come.
-/// Memory order  the counter is read-modify-written with acq_rel: who sees the last one sees what
-///               all others did before theirs, that they have finished among it.
+/// Memory order  the counter is read-modify-written with acq_rel: whoever reads the last change
+///               sees what all others did before theirs, including that they have finished.
 class StepBarrier {
  public:
   StepBarrier(Rank nodes, NodeExecutor& executor)
       : executor_(executor), places_(static_cast<std::size_t>(nodes)) {}
 
   void begin_run() noexcept;
-  /// This node has come. It then waits at the gate that is returned, and leaves unless it was
+  /// This node has arrived. It then waits at the gate that is returned, and leaves unless it was
   /// stopped.
   [[nodiscard]] Gate& come(Rank rank) noexcept;
   void leave(Rank rank) noexcept;

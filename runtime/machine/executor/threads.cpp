@@ -32,13 +32,13 @@
 namespace wormcube {
 namespace {
 
-/// One thread per node. A parked node sleeps on its gate's word; who clears `parked` wakes it.
+/// One thread per node. A parked node sleeps on its gate's word; whoever clears `parked` wakes it.
 ///
 /// Threads       start: one at a time. block: the node's thread; wake: any.
-/// Invariants    left_ counts those that touch nothing of this run any more.
+/// Invariants    left_ counts those that no longer touch anything of this run.
 /// Memory order  generation_ publishes body_ (release) to the threads that wait for it (acquire).
-///               left_ is read-modify-written with acq_rel: who sees the last one sees what all
-///               others did before theirs.
+///               left_ is read-modify-written with acq_rel: whoever reads the last change sees what
+///               all others did before theirs.
 class ThreadExecutor final : public NodeExecutor {
  public:
   ThreadExecutor(ExecutorHost& host, const ExecutorSettings& settings)
@@ -49,7 +49,8 @@ class ThreadExecutor final : public NodeExecutor {
     const SignalsElsewhere signals_elsewhere;
     pthread_attr_t attributes;
     pthread_attr_init(&attributes);
-    // Beyond all addresses: the sum, and what the system adds to it, might be small again.
+    // Larger than any address: the sum with what the system adds to it might overflow to a small
+    // number.
     int error = stack_bytes > std::numeric_limits<Bytes>::max() / 2
                     ? ENOMEM
                     : pthread_attr_setstacksize(&attributes, stack_bytes + SignalStack::bytes);
@@ -70,7 +71,7 @@ class ThreadExecutor final : public NodeExecutor {
       const bool too_large = !has_room_for(stack_bytes);
       join();
       throw UsageError(fmt::format(
-          "threads: the system gives {} threads of {} (stack {} bytes each): {}; use {}, or raise "
+          "threads: the system started only {} of {} (stack {} bytes each): {}; use {}, or raise "
           "the limit (ulimit -u, ulimit -v)",
           started, nodes, stack_bytes, std::strerror(error),
           too_large ? "smaller stacks" : "fibers or fewer nodes"));
@@ -143,7 +144,8 @@ class ThreadExecutor final : public NodeExecutor {
     pthread_t handle;
   };
 
-  // Whether another stack could be had: then the threads are too many, else the stacks too large.
+  // Whether another stack was possible: then there are too many threads, else the stacks are too
+  // large.
   static bool has_room_for(Bytes stack_bytes) {
     void* const map = mmap(nullptr, stack_bytes, PROT_READ | PROT_WRITE,
                            MAP_PRIVATE | MAP_ANONYMOUS | MAP_STACK | MAP_NORESERVE, -1, 0);
@@ -182,7 +184,7 @@ class ThreadExecutor final : public NodeExecutor {
 
   static inline thread_local const Thread* of_this_thread = nullptr;
 
-  /// 0, or the system's error; then there is no thread more.
+  /// Returns 0, or the system's error; then the thread was not started.
   int add_thread(Rank rank, const pthread_attr_t& attributes) noexcept try {
     Thread& thread = threads_.emplace_back(Thread{this, rank, {}});
     const int error = pthread_create(&thread.handle, &attributes, &ThreadExecutor::main, &thread);
@@ -215,7 +217,7 @@ class ThreadExecutor final : public NodeExecutor {
 }  // namespace
 
 void require_threads(Rank nodes) {
-  constexpr std::size_t maps_each = 2;  // the stack, and the page below that guards it
+  constexpr std::size_t maps_each = 2;  // the stack, and the guard page below it
   const std::size_t maps = most_memory_maps(), most = maps / maps_each;
   if (static_cast<std::size_t>(nodes) <= most) return;
   throw UsageError(

@@ -1,4 +1,4 @@
-// What a worker is handed by others, and how it says that it has nothing to do.
+// A worker's list of items from others, and how it announces that it is idle.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -11,11 +11,11 @@
 
 namespace wormcube {
 
-/// How many still do something: workers that are not idle, and whoever else wakes workers
+/// How many are still busy: workers that are not idle, and any other thread that wakes workers
 /// meanwhile.
 ///
 /// Threads       any.
-/// Memory order  acq_rel: whoever makes it nobody has seen what all others did before they ended.
+/// Memory order  acq_rel: whoever makes it 0 has seen what all others did before they ended.
 template <class Atomics = HostAtomics>
 class BasicBusy {
  public:
@@ -29,19 +29,19 @@ class BasicBusy {
 
 using Busy = BasicBusy<>;
 
-/// One worker's list of items that others hand it; an item has `next`.
+/// One worker's list of items that others append; an item has `next`.
 ///
 /// Threads       push, wake: any thread. take, rest, rouse, is_idle, sleep: the worker.
 /// Invariants    newest_ is null: the worker is busy, nothing is here; idle(): it is idle, nothing
 ///               is here; dozing(): it sleeps, nothing is here, and it counts as busy; else a
 ///               chain, the newest first, and the worker is busy. A busy worker is counted in
-///               `busy` once: from idle() to a chain by who pushes, before the push; to null by
-///               itself. It uncounts itself after it has rested. So if who pushes is busy, or is
-///               somebody that `busy` does not count and who lets the worker uncount itself again
+///               `busy` once: from idle() to a chain by the pusher, before the push; to null by
+///               itself. It uncounts itself after it has rested. So if the pusher is busy, or is a
+///               thread that `busy` does not count and that lets the worker uncount itself again
 ///               later, `busy` is 0 only when all are idle and nobody pushes.
 /// Memory order  push releases the item, take acquires it. rest() releases nothing: what the worker
 ///               did is ordered by `busy`. To sleep, the worker sets asleep_ and then looks at
-///               newest_; who pushes changes newest_ and then asleep_: all four are sequentially
+///               newest_; a pusher changes newest_ and then asleep_: all four are sequentially
 ///               consistent, so at least one of the two sees the other.
 template <class Item, class Atomics = HostAtomics>
 class WorkList {
@@ -74,13 +74,13 @@ class WorkList {
                                           std::memory_order_relaxed)) {
         return true;
       }
-      // Somebody else was first. If nobody is busy now, the worker is idle again, and will be
+      // Another thread was first. If nobody is busy now, the worker is idle again, and will be
       // woken.
       static_cast<void>(busy_.end());
     }
   }
 
-  /// For who has pushed, if push() says so.
+  /// For the pusher, if push() says so.
   void wake() noexcept {
     asleep_.store(0, std::memory_order_seq_cst);
     wake_sleepers(asleep_);
@@ -100,14 +100,15 @@ class WorkList {
   }
   bool has_items() const noexcept { return newest_.load(std::memory_order_relaxed) != nullptr; }
 
-  /// Becomes idle; then the worker uncounts itself. False: there is something.
+  /// Becomes idle; then the worker uncounts itself. False: the list is not empty.
   [[nodiscard]] bool rest() noexcept {
     Item* none = nullptr;
     return newest_.compare_exchange_strong(none, idle(), std::memory_order_seq_cst,
                                            std::memory_order_relaxed);
   }
   bool is_idle() noexcept { return newest_.load(std::memory_order_seq_cst) == idle(); }
-  /// Is busy again, of its own accord. False: somebody has pushed meanwhile, so it is anyway.
+  /// Becomes busy again by itself. False: another thread has pushed meanwhile, so it is busy
+  /// anyway.
   bool rouse() noexcept {
     busy_.begin();
     Item* seen = idle();
@@ -115,10 +116,10 @@ class WorkList {
                                         std::memory_order_relaxed)) {
       return true;
     }
-    static_cast<void>(busy_.end());  // counted by who has pushed
+    static_cast<void>(busy_.end());  // counted by the pusher
     return false;
   }
-  /// Until it is not idle any more.
+  /// Waits until it is not idle any more.
   void sleep() noexcept {
     for (;;) {
       asleep_.store(1, std::memory_order_seq_cst);
@@ -126,7 +127,7 @@ class WorkList {
       sleep_while_equal(asleep_, 1);
     }
   }
-  /// Sleeps while nothing is here, until then at the longest. It counts as busy meanwhile.
+  /// Sleeps while the list is empty, at most until the deadline. It counts as busy meanwhile.
   void doze(std::chrono::steady_clock::time_point until) noexcept {
     Item* seen = nullptr;
     if (!newest_.compare_exchange_strong(seen, dozing(), std::memory_order_relaxed,

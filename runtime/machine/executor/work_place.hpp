@@ -1,4 +1,4 @@
-// One worker of several: what it is handed, when it rests, and who finds that no node runs.
+// One worker of several: its list, when it rests, and how it detects that no node runs.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -18,10 +18,10 @@ class BasicWorkPlace;
 
 /// What all workers of a machine share.
 ///
-/// Threads       begin, started: who starts a run. The others: the workers.
-/// Memory order  with_nodes_ is read after `busy` was found to be 0, or decremented by who has
-///               ended the last of its nodes: both are acq_rel, so who makes it 0 sees what all
-///               nodes did.
+/// Threads       begin, started: the thread that starts a run. The others: the workers.
+/// Memory order  with_nodes_ is read after `busy` was found to be 0, or decremented by the worker
+///               that ended the last of its nodes: both are acq_rel, so whoever makes it 0 sees
+///               what all nodes did.
 template <class Item, class Atomics = HostAtomics>
 class BasicWorkers {
  public:
@@ -30,13 +30,13 @@ class BasicWorkers {
   BasicBusy<Atomics>& busy() noexcept { return busy_; }
   void add(Place& place) { places_.push_back(&place); }
 
-  /// A run begins; who starts it counts as busy until it has handed all workers their nodes.
+  /// A run begins; its starter counts as busy until all workers have their nodes.
   void begin() noexcept {
     busy_.begin();
     with_nodes_.store(places_.size(), std::memory_order_relaxed);
   }
-  /// All have theirs. Calls all_wait() if no node runs any more, and not all have ended. Who
-  /// started them is busy meanwhile, so that nobody else calls it too.
+  /// All have theirs. Calls all_wait() if no node runs any more, and not all have ended. The
+  /// starter is busy meanwhile, so that nobody else calls it too.
   template <class F>
   void started(F&& all_wait) {
     while (nobody_is_busy()) {
@@ -45,7 +45,7 @@ class BasicWorkers {
     }
   }
 
-  /// Who asks was busy until now. True: no node runs, and not all have ended.
+  /// The caller was busy until now. True: no node runs, and not all have ended.
   [[nodiscard]] bool nobody_is_busy() noexcept {
     return busy_.end() && with_nodes_.load(std::memory_order_acquire) > 0;
   }
@@ -53,7 +53,7 @@ class BasicWorkers {
   [[nodiscard]] bool one_is_done() noexcept {
     return with_nodes_.fetch_sub(1, std::memory_order_acq_rel) == 1;
   }
-  /// A worker with nodes that have not ended looks again whether none runs.
+  /// A worker with nodes that have not ended checks again whether none runs.
   void let_one_look() noexcept {
     for (Place* const place : places_) {
       if (place->has_nodes()) return place->look();
@@ -68,12 +68,12 @@ class BasicWorkers {
 
 /// Threads       send, look, has_nodes: any. The others: the worker.
 /// Invariants    the worker that is the last to become idle has found that no node runs. If it has
-///               nodes that have not ended, the run cannot end while it tells the host; else it
-///               lets one look that has some.
-/// Memory order  WorkList's and BasicWorkers'. Who asks it to look when it has been asked already
-///               leaves it at that: the worker takes that back by a read-modify-write, so it sees
-///               what all who asked did before. left_ is written by the worker; others read it when
-///               they have found that nobody is busy.
+///               nodes that have not ended, the run cannot end while it notifies the host; else it
+///               lets a worker check that has some.
+/// Memory order  WorkList's and BasicWorkers'. A request to check that finds an earlier one pending
+///               does no more: the worker takes the flag back by a read-modify-write, so it sees
+///               what all requesters did before. left_ is written by the worker; others read it
+///               when they have found that nobody is busy.
 template <class Item, class Atomics = HostAtomics>
 class BasicWorkPlace {
  public:
@@ -83,17 +83,17 @@ class BasicWorkPlace {
     all.add(*this);
   }
 
-  /// It is to do this.
+  /// Asks it to do this.
   void send(Item& item) noexcept {
     if (given_.push(item)) given_.wake();
   }
-  /// It is to find out again whether no node runs.
+  /// Asks it to check again whether no node runs.
   void look() noexcept {
     if (!to_look_.exchange(true, std::memory_order_acq_rel)) send(look_);
   }
   bool has_nodes() const noexcept { return left_.load(std::memory_order_relaxed) > 0; }
 
-  /// Calls f(item) for each that it was handed, the oldest first.
+  /// Calls f(item) for each item in its list, the oldest first.
   template <class F>
   void take(F&& f) {
     for (Item* item = given_.take(); item != nullptr;) {
@@ -108,7 +108,8 @@ class BasicWorkPlace {
   }
   bool has_items() const noexcept { return given_.has_items(); }
 
-  /// Sleeps until it is handed something, or until then; a node of its own will go on by itself.
+  /// Sleeps until its list has an item, at most until the deadline: then a node of its own
+  /// continues by itself.
   void doze(std::chrono::steady_clock::time_point until) noexcept { given_.doze(until); }
 
   void begin(std::size_t nodes) noexcept { left_.store(nodes, std::memory_order_relaxed); }
@@ -119,8 +120,8 @@ class BasicWorkPlace {
     return left == 0 && all_.one_is_done();
   }
 
-  /// Nothing to do: sleeps until there is. Calls all_wait() if no node runs, nor will by itself,
-  /// and not all have ended.
+  /// It is idle: sleeps until it has work. Calls all_wait() if no node runs or will by itself, and
+  /// not all have ended.
   template <class F>
   void rest(F&& all_wait) {
     if (!given_.rest()) return;

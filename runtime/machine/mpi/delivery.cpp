@@ -46,7 +46,7 @@ void MpiMachine::Impl::post_receive(MpiTransfer& receive) {
   } else if (sizes_agree(early->bytes, receive)) {
     deliver(*early, receive);
   } else {
-    early_.append(*early);  // if it was announced, its data is still to be taken
+    early_.append(*early);  // if it was announced, its data is still to be received
   }
 }
 

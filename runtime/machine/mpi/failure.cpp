@@ -1,4 +1,4 @@
-// What is told of a failure, and how all processes agree on one.
+// How a failure is reported, and how all processes agree on one.
 // SPDX-License-Identifier: Apache-2.0
 #include "wormcube/runtime/base/error.hpp"
 #include "wormcube/runtime/machine/mpi/gather.hpp"
@@ -14,13 +14,13 @@
 namespace wormcube {
 namespace {
 
-/// A call that may run out of memory where that must not be thrown.
+/// A call that may run out of memory where the error must not be thrown.
 template <class F>
 void attempt(F&& f) noexcept {
   try {
     f();
   } catch (const std::bad_alloc&) {
-    // What it was to say is not said.
+    // Its text is lost.
   }
 }
 
@@ -51,13 +51,13 @@ void MpiMachine::Impl::caught(MpiNode& node) noexcept {
   }
 }
 
-// The lowest rank's is kept.
+// The lowest rank's failure is kept.
 void MpiMachine::Impl::failed(MpiFailure failure) {
   if (!failure_ || failure.rank < failure_->rank) failure_ = std::move(failure);
   stop();
 }
 
-// The report of a node's stack that is used up; without an address, of the node that runs.
+// The report of a stack overflow in a node; without an address, of the node that runs.
 std::size_t MpiMachine::Impl::explain(std::optional<const std::byte*> address,
                                       std::span<char> text) const {
   if (running_ == nullptr || pthread_equal(pthread_self(), thread_) == 0) return 0;
@@ -99,7 +99,7 @@ std::string MpiMachine::Impl::waiting_rows() const {
   return rows;
 }
 
-// All processes are here: they have the same verdict.
+// All processes are here: they have the same result.
 void MpiMachine::Impl::make_deadlock_table() {
   const std::string rows = gather_texts(transport_.communicator(), waiting_rows());
   const auto waiting = all_[2];
@@ -110,7 +110,7 @@ void MpiMachine::Impl::make_deadlock_table() {
                   waiting, topology_.nodes(), topology_.nodes() - waiting, "node", "step", rows)};
 }
 
-// Throws in every process what the lowest rank that failed has thrown.
+// Throws in every process what the lowest failed rank has thrown.
 void MpiMachine::Impl::agree_on_failure() {
   struct {
     int rank, process;
@@ -131,9 +131,9 @@ void MpiMachine::Impl::agree_on_failure() {
   failure.raise();
 }
 
-// As in Machine: another node has thrown something else, or has got further than the step in which
-// this was thrown. One that was stopped before its program began tells nothing. All processes call
-// it.
+// As in Machine: another node has thrown a different error, or has got further than the step in
+// which this was thrown. A node that was stopped before its program began proves nothing. All
+// processes call it.
 bool MpiMachine::Impl::is_of_one_node(const MpiFailure& failure) {
   const MPI_Comm all = transport_.communicator();
   std::uint64_t steps = is_here(failure.rank) ? node(failure.rank).statistics.steps : 0;

@@ -1,4 +1,4 @@
-// What has gone wrong in one process, for all of them.
+// A failure in one process, in a form that is sent to all.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -9,14 +9,14 @@
 
 namespace wormcube {
 
-/// A UsageError whose text names node and step already.
+/// A UsageError whose text already names node and step.
 struct UsageErrorOfStep : UsageError {
   using UsageError::UsageError;
 };
 
-/// What has gone wrong, in a form that travels.
+/// A failure, in a form that can be sent.
 struct MpiFailure {
-  // A program's own usage error is told apart from a step's, whose text names the node.
+  // A program's own usage error is distinguished from a step's, whose text names the node.
   enum class Kind : int { usage, node, deadlock, time_limit, usage_of_program };
   Rank rank = 0;
   Kind kind = Kind::node;

@@ -1,4 +1,4 @@
-// Texts and logs travel as bytes; the counter is a window of process 0.
+// Texts and logs are sent as bytes; the counter is a window of process 0.
 // SPDX-License-Identifier: Apache-2.0
 #include "wormcube/runtime/machine/mpi/gather.hpp"
 
@@ -29,7 +29,7 @@ void append(std::vector<std::byte>& bytes, const std::vector<Item>& items) {
   append(bytes, items.data(), items.size() * sizeof(Item));
 }
 
-/// Takes what append() has put, from the front.
+/// Reads what append() has written, from the front.
 class Reader {
  public:
   explicit Reader(ConstSpan bytes) : bytes_(bytes) {}
@@ -75,8 +75,8 @@ RankLog unpacked(ConstSpan bytes) {
   return log;
 }
 
-/// Passive target: the owner takes no part, but its MPI must be called now and then for others to
-/// get on where the network has no remote atomics.
+/// Passive target: the owner takes no part, but must call MPI now and then so that others progress
+/// where the network has no remote atomics.
 class WindowCounter final : public SharedCounter {
  public:
   explicit WindowCounter(MPI_Comm all) {
@@ -125,7 +125,7 @@ const Computer& this_computer() {
     MPI_Comm here = MPI_COMM_NULL;
     MPI_Comm_split_type(MPI_COMM_WORLD, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &here);
     MPI_Comm_size(here, &made.processes);
-    // Launchers bind processes to cores of their own: what counts is all that they have together.
+    // Launchers bind processes to separate cores: the total over all processes counts.
     CoreSources sources = CoreSources::of_this_process();
     std::array<std::uint64_t, 64> cores{};
     const std::vector<std::uint64_t> mine = bound_cores();
@@ -148,7 +148,7 @@ int processes_on_this_computer() { return this_computer().processes; }
 bool is_crowded() { return this_computer().processes > this_computer().cores; }
 
 void await(MPI_Request& request) {
-  int tests = is_crowded() ? 0 : 100;  // without giving the core away
+  int tests = is_crowded() ? 0 : 100;  // without yielding the core
   for (int done = 0; done == 0;) {
     MPI_Test(&request, &done, MPI_STATUS_IGNORE);
     if (done == 0 && --tests < 0) sched_yield();
@@ -170,7 +170,7 @@ std::string gather_texts(MPI_Comm all, const std::string& text) {
   return {joined.begin(), joined.end()};
 }
 
-// One message per node, or several: a process' logs together may be more than an int can count.
+// One message per node, or several: a process's logs together may exceed an int.
 void gather_logs(MPI_Comm all, std::pair<Rank, Rank> nodes_here, std::span<RankLog> logs) {
   constexpr int tag = 1;  // headers have 0
   int process = 0;
@@ -186,7 +186,7 @@ void gather_logs(MPI_Comm all, std::pair<Rank, Rank> nodes_here, std::span<RankL
   const std::vector<std::uint64_t> sizes =
       gather_all(all, std::span<const std::uint64_t>(my_sizes));
   MPI_Request request = MPI_REQUEST_NULL;
-  // MPI counts in int: by the GiB.
+  // At most 1 GiB at a time: MPI counts in int.
   const auto in_parts = [&](std::span<std::byte> bytes, auto&& part) {
     constexpr std::size_t most = std::size_t{1} << 30;
     while (!bytes.empty()) {

@@ -1,4 +1,4 @@
-// Bringing together what the processes have: texts, statistics, logs, a shared counter.
+// Gathers what the processes have: texts, statistics, logs, a shared counter.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -19,9 +19,9 @@ namespace wormcube {
 
 /// Processes on this computer. The first call is collective.
 int processes_on_this_computer();
-/// More of them than cores: who waits must give his core away.
+/// More of them than cores: a waiting process must yield its core.
 bool is_crowded();
-/// MPI_Wait that gives its core away when it takes long; the library's own blocking calls may spin
+/// MPI_Wait that yields its core when the wait is long; the library's own blocking calls may spin
 /// for a time slice.
 void await(MPI_Request& request);
 
@@ -35,15 +35,15 @@ void reduce_all(MPI_Comm all, std::span<Number> values, MPI_Datatype type, MPI_O
   await(request);
 }
 
-/// The root's text, to all.
+/// The root's text, in every process.
 void broadcast_text(MPI_Comm all, std::string& text, int root);
-/// The texts of all processes in a row, in every process.
+/// The texts of all processes, concatenated, in every process.
 std::string gather_texts(MPI_Comm all, const std::string& text);
-/// Each node's log to process 0; a process has those of its own nodes.
+/// Sends each node's log to process 0; each process passes the logs of its own nodes.
 void gather_logs(MPI_Comm all, std::pair<Rank, Rank> nodes_here, std::span<RankLog> logs);
 std::unique_ptr<SharedCounter> make_counter(MPI_Comm all);
 
-/// The items of all processes in a row, in every process.
+/// The items of all processes, concatenated, in every process.
 template <class Item>
 requires std::is_trivially_copyable_v<Item> std::vector<Item> gather_all(
     MPI_Comm all, std::span<const Item> mine) {

@@ -1,4 +1,4 @@
-// A process' part of the MPI machine: its nodes, its messages, its share in the end of a run.
+// A process's part of the MPI machine: its nodes, its messages, its share in the end of a run.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -31,16 +31,16 @@ namespace wormcube {
 
 /// Threads     one: nodes are fibers of it, or the one node is the caller's own program.
 /// Invariants  sent_ counts the headers sent to other processes and the long messages matched here;
-///             come_ counts the headers that came and the long sends of ours that are complete,
-///             which a synchronous send is only when its receiver has matched it. So each is caused
-///             by one of the other kind, elsewhere, and sums of both that are equal in two rounds,
-///             with all processes quiet, say that nothing is in flight. A process is quiet when
-///             none of its nodes can go on and no long message that it has matched is still coming.
+///             come_ counts the headers that arrived and our own long sends that are complete. A
+///             synchronous send completes only when its receiver has matched it. So each event is
+///             caused by one of the other kind, elsewhere. Equal sums of both in two rounds, with
+///             all processes quiet, mean that nothing is in flight. A process is quiet when none of
+///             its nodes can continue and no long message that it has matched is still arriving.
 ///
-/// When one process fails, it says goodbye to all others, and each of them to all others; goodbye
-/// is a process' last message of a run. Who has all of them knows all headers that it will get,
-/// takes what was announced, for its sender's memory must not go before, and only then unwinds its
-/// nodes.
+/// When one process fails, it sends a goodbye to all others, and each of them to all others. A
+/// goodbye is a process's last message in a run. A process that has all of them knows all headers
+/// that it will get, receives what was announced (the sender's memory must live until then), and
+/// only then unwinds its nodes.
 class MpiMachine::Impl final : public Transport::Listener {
  public:
   Impl(Topology topology, const MpiOptions& options);
@@ -109,7 +109,7 @@ class MpiMachine::Impl final : public Transport::Listener {
   Rank first_ = 0;
   std::optional<Stacks> stacks_;  // of the fibers: none if the process has one node
   std::deque<MpiNode> nodes_;
-  std::deque<MpiNode*> ready_;  // fibers that can go on
+  std::deque<MpiNode*> ready_;  // fibers that can continue
   const Program* program_ = nullptr;
   const MpiNode* running_ = nullptr;  // its program is on this thread's stack, or a fiber's
   const pthread_t thread_ = pthread_self();
@@ -170,7 +170,7 @@ class MpiMachine::Impl::MpiNode final : public Node {
   std::deque<MpiTransfer>
       transfers;  // of the current step; kept, so that steady state does not allocate
   std::size_t transfers_in_use = 0;
-  /// That did not wait; no node does more before others run, as in EmulatedNode.
+  /// Steps that did not wait; after so many the node yields, as in EmulatedNode.
   static constexpr int most_steps_in_a_row = 64;
   int steps_in_a_row = 0;
 

@@ -1,4 +1,4 @@
-// Runs, one after the other, and what they have done.
+// Runs, one after another, and their statistics.
 // SPDX-License-Identifier: Apache-2.0
 #include "wormcube/runtime/machine/mpi/machine.hpp"
 

@@ -13,12 +13,12 @@
 
 namespace wormcube {
 
-/// MPI from here to the end of the scope. One per process, around all MpiMachines.
+/// MPI is initialised from here to the end of the scope. One per process, around all MpiMachines.
 class MpiSession {
  public:
   MpiSession();
   MpiSession(int& argc, char**& argv);
-  /// Waits for all processes. If an exception is on its way out and the others do not come in
+  /// Waits for all processes. If an exception is propagating and the others do not arrive within
   /// `grace`, all are aborted.
   ~MpiSession();
   MpiSession(const MpiSession&) = delete;
@@ -29,10 +29,10 @@ class MpiSession {
   /// Processes on this computer.
   int processes_here() const;
   /// The end of the processes' work, or a point on the way: returns the highest exit code, and
-  /// `text` becomes that of the first process that has one. A process with a text, which is an
-  /// error's, waits `grace` for the others; if they do not come it ends all, its text first.
+  /// `text` becomes that of the first process that has one. A process with an error text waits
+  /// `grace` for the others; if they do not arrive it prints the text and ends all.
   int agree(int exit_code, std::string& text) const;
-  /// The library by its own name: "Open MPI v4.1.4".
+  /// The library's own name: "Open MPI v4.1.4".
   static std::string library();
   /// Ends all processes at once, the last resort.
   [[noreturn]] static void abort(int exit_code);
@@ -45,13 +45,13 @@ class MpiSession {
 };
 
 struct MpiOptions {
-  /// Messages of at most so many bytes are copied and sent at once; longer ones go straight between
-  /// the two nodes' memories. With its header one of the default still fits the 4 KiB that Open MPI
-  /// sends at once through shared memory; 64 KiB take 11 us long and 26 us short (bench/README.md).
-  /// Less than 2 GiB: MPI counts in int.
+  /// Messages of at most this many bytes are copied and sent at once; longer ones go straight
+  /// between the two nodes' memories. With its header, a message of the default size still fits the
+  /// 4 KiB that Open MPI sends at once through shared memory; 64 KiB take 11 us as a long message
+  /// and 26 us as a short one (bench/README.md). Less than 2 GiB: MPI counts in int.
   Bytes eager_limit = 4064;
-  /// A long message of several pieces: packed by us into one, or described to MPI. Packed is faster
-  /// up to 4 KiB; at 64 KiB neither wins (bench/README.md).
+  /// A long message of several pieces: packed by us into one, or described to MPI. Packing is
+  /// faster up to 4 KiB; at 64 KiB neither is (bench/README.md).
   bool pack_pieces = true;
   std::chrono::milliseconds time_limit{0};  ///< 0: none
   /// How long the other processes may take to end when one has failed; then all are aborted.
@@ -66,19 +66,19 @@ struct MpiOptions {
 /// it is; one with several runs them as fibers, and messages between them stay in its memory. Any
 /// number of nodes on any number of processes.
 ///
-/// There is no wormhole network here: messages go by the ways that the cluster's own network gives
-/// them, moves only say where they lead, and ports, links and channels are nobody's.
+/// There is no wormhole network here: messages take the cluster's own network, moves only determine
+/// the destination, and ports, links and channels do not exist.
 ///
 /// Deadlock is diagnosed, not timed out: processes in which every node waits agree in rounds on how
-/// many messages were sent and have come (the four counters of F. Mattern, "Algorithms for
+/// many messages were sent and have arrived (the four counters of F. Mattern, "Algorithms for
 /// distributed termination detection", Distributed Computing 2, 1987). The end of a run is the same
 /// state with no node waiting.
 ///
-/// Threads  the one that made it. All processes make the same calls in the same order.
+/// Threads  the one that created it. All processes make the same calls in the same order.
 class MpiMachine final : public Multicomputer, public Team {
  public:
-  /// Throws UsageError if an option is out of range, in every process and before they talk, or if
-  /// the system does not give this one its stacks.
+  /// Throws UsageError if an option is out of range, in every process and before they communicate,
+  /// or if the system does not provide the stacks.
   explicit MpiMachine(Topology topology, MpiOptions options = {});
   ~MpiMachine() override;
 

@@ -1,4 +1,4 @@
-// A node of an MPI process: its steps, and how it gives way.
+// A node of an MPI process: its steps, and how it yields.
 // SPDX-License-Identifier: Apache-2.0
 #include "wormcube/runtime/machine/mpi/impl.hpp"
 
@@ -6,7 +6,7 @@
 
 namespace wormcube {
 
-// Receives first, so that a message to oneself finds its own.
+// Receives first, so that a message to the node itself finds its receive.
 void MpiMachine::Impl::MpiNode::prepare(std::span<const Op> ops) {
   transfers_in_use = 0;
   for (const bool sends : {false, true}) {
@@ -70,7 +70,8 @@ void MpiMachine::Impl::unwind_when_drained(MpiNode& node) {
   throw Stopped();
 }
 
-// Of a node that need not wait: other nodes of the process, what has come, the clock.
+// For a node that need not wait: lets other nodes of the process run, and checks arrivals and the
+// clock.
 void MpiMachine::Impl::let_others_run(MpiNode& node) {
   node.steps_in_a_row = 0;
   if (node.fiber) {
@@ -82,7 +83,7 @@ void MpiMachine::Impl::let_others_run(MpiNode& node) {
   }
 }
 
-// Lets others run until this node may go on.
+// Lets others run until this node may continue.
 void MpiMachine::Impl::give_way(MpiNode& node) {
   node.suspended = true;
   if (node.fiber) {

@@ -1,4 +1,4 @@
-// Whether all processes have come to the end of a run.
+// Whether all processes have reached the end of a run.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -9,10 +9,10 @@ namespace wormcube {
 /// Judges rounds of counts: the four counters of F. Mattern ("Algorithms for distributed
 /// termination detection", Distributed Computing 2, 1987).
 ///
-/// Invariants  a process joins a round when it is quiet. Each thing that is sent is caused by one
-///             that has come, or by a node that ran. If as much was sent, by the sums of one round,
-///             as had come by those of the round before, nothing was in flight in between, and
-///             nobody has become busy since.
+/// Invariants  a process joins a round when it is quiet. Each send is caused by an arrival, or by a
+///             node that ran. If the number of sends, in one round's sums, equals the number of
+///             arrivals in the sums of the round before, nothing was in flight in between, and no
+///             process has become busy since.
 class Quiescence {
  public:
   enum class Verdict : std::uint8_t { none, finished, deadlock };
@@ -29,7 +29,7 @@ class Quiescence {
   }
 
  private:
-  std::int64_t come_before_ = -1;  // of all, a round ago
+  std::int64_t come_before_ = -1;  // of all, one round ago
 };
 
 }  // namespace wormcube

@@ -17,7 +17,7 @@ void MpiMachine::Impl::resume(MpiNode& node) {
   running_ = nullptr;
 }
 
-// The end of a time with nothing to do.
+// The end of an idle period.
 void MpiMachine::Impl::something_to_do() {
   if (idle_since_ == std::chrono::steady_clock::time_point{}) return;
   if (options_.timing) idle_ += std::chrono::steady_clock::now() - idle_since_;
@@ -26,7 +26,7 @@ void MpiMachine::Impl::something_to_do() {
 
 // Runs the nodes until all processes agree that the run has ended.
 void MpiMachine::Impl::schedule() {
-  constexpr int most_resumes = 64;  // without a look at what has come from outside
+  constexpr int most_resumes = 64;  // without a check for arrivals from outside
   for (int resumes = 0; verdict_ == Verdict::none && !drained_; ++resumes) {
     if (ready_.empty()) {
       turn();
@@ -47,7 +47,7 @@ void MpiMachine::Impl::schedule() {
   }
 }
 
-// No node can go on: see what has come, or whether anything can.
+// No node can continue: check for arrivals, or whether any are possible.
 void MpiMachine::Impl::turn() {
   if (transport_.poll(*this)) {
     something_to_do();
@@ -62,13 +62,13 @@ void MpiMachine::Impl::turn() {
   } else if (stopping_) {
     drain();
   } else if (coming_ == 0) {
-    // Not at once if nodes wait: mostly their messages are on their way.
+    // Not at once if nodes wait: usually their messages are on the way.
     constexpr auto patience = std::chrono::milliseconds(2);
     if (unfinished_ == 0 || std::chrono::steady_clock::now() - idle_since_ > patience) join_round();
   }
   watch_clock();
-  // Nothing has come for a while: perhaps who would send has no core, be it for other programs'
-  // sake.
+  // Nothing has arrived for a while: perhaps the sender has no core, for instance because of other
+  // programs.
   constexpr auto spin = std::chrono::microseconds(50);
   if (is_crowded() || std::chrono::steady_clock::now() - idle_since_ > spin) sched_yield();
 }
@@ -107,7 +107,7 @@ void MpiMachine::Impl::stop() {
   }
 }
 
-// Everybody stops. When all goodbyes are here nothing new can come.
+// Everybody stops. When all goodbyes are here nothing new can arrive.
 void MpiMachine::Impl::drain() {
   if (goodbyes_ < transport_.processes() - 1) return;
   if (rounds_ < most_rounds_) {  // another waits for us in a round
@@ -125,7 +125,7 @@ void MpiMachine::Impl::drain() {
 void MpiMachine::Impl::watch_clock() {
   const auto now = std::chrono::steady_clock::now();
   if (stopping_ && !drained_ && now - stopped_at_ > options_.grace) {
-    // Some process does not listen: in a loop of its own, or in a call of the MPI library.
+    // Some process does not respond: it is in a loop of its own, or in a call of the MPI library.
     print_error(
         fmt::format("wormcube: {}\nwormcube: process {} of {} waited {} ms for the others to stop; "
                     "aborting all\n",
@@ -137,7 +137,7 @@ void MpiMachine::Impl::watch_clock() {
   }
   const auto limit = options_.time_limit;
   if (limit.count() <= 0 || stopping_ || now - start_ < limit) return;
-  // A process that was quiet since it joined a round waits for the verdict, but not for ever.
+  // A process that was quiet when it joined a round waits for the result, but not for ever.
   const bool may_get_verdict = round_ != MPI_REQUEST_NULL && counts_.come == mine_[1];
   if (may_get_verdict && now - start_ < limit + options_.grace) return;
   if (may_get_verdict) {

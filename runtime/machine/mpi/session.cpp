@@ -33,9 +33,9 @@ bool completes(MPI_Request& request, std::chrono::milliseconds grace) {
   return true;
 }
 
-/// Waits, two seconds at most, until somebody has read what a pipe holds. Under mpirun standard
-/// output and error are pipes to a proxy, and MPICH's stops reading when a process calls MPI_Abort:
-/// 17 of 220 last words were lost.
+/// Waits, two seconds at most, until a pipe's contents have been read. Under mpirun standard output
+/// and error are pipes to a proxy, and MPICH's proxy stops reading when a process calls MPI_Abort:
+/// 17 of 220 last lines were lost.
 void wait_until_read(int descriptor) {
   struct stat file {};
   if (fstat(descriptor, &file) != 0 || !S_ISFIFO(file.st_mode)) return;
@@ -47,7 +47,7 @@ void wait_until_read(int descriptor) {
 
 }  // namespace
 
-/// A communicator of its own: what is agreed on is never taken for a collective of a node program.
+/// A communicator of our own: agreements never match a collective of a node program.
 class MpiSession::Impl {
  public:
   Impl(int* argc, char*** argv) {

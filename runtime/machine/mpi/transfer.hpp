@@ -17,7 +17,7 @@
 
 namespace wormcube {
 
-/// What a message and its receive must have alike, at any node of this process.
+/// What a message and its receive must have in common, at any node of this process.
 struct MpiMatchKey {
   Rank from, to;
   Tag tag;
@@ -58,7 +58,7 @@ struct EarlyTransfer {
   Key key() const { return {from, to, tag}; }
 };
 
-/// Early messages, kept for use again.
+/// Unexpected messages, kept for reuse.
 class EarlyStore {
  public:
   EarlyTransfer& fresh(Rank from, Rank to, Tag tag, Bytes bytes) {

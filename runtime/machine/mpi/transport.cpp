@@ -105,7 +105,7 @@ void Transport::send(int process, Header header, std::span<const Span> payload) 
 
 void Transport::send_long(int process, Header header, std::span<const Span> pieces,
                           MpiTransfer& transfer) {
-  // A tag comes round again after millions of long messages; those before it are long complete.
+  // A tag is reused after millions of long messages; earlier ones with it are long complete.
   header.data_tag = next_data_tag_;
   next_data_tag_ = next_data_tag_ == highest_tag_ ? 0 : next_data_tag_ + 1;
   header.kind = Header::Kind::announcement;
@@ -155,7 +155,7 @@ void Transport::start(Long started, int process, int tag, std::span<const Span> 
     type = started.type;
   }
   MPI_Request request = MPI_REQUEST_NULL;
-  // Synchronous: complete says that the receiver has matched it, which the machine counts on.
+  // Synchronous: completion means that the receiver has matched it, and the machine counts on that.
   if (is_send) {
     MPI_Issend(address, count, type, process, tag, data_, &request);
   } else {
@@ -203,7 +203,7 @@ bool Transport::poll_long(Listener& listener) {
   MPI_Testsome(static_cast<int>(requests_.size()), requests_.data(), &count, completed_.data(),
                MPI_STATUSES_IGNORE);
   if (count <= 0) return false;
-  // From the last: what takes a completed one's place has been handled or is not complete.
+  // From the last: the transfer that replaces a completed one has been handled or is not complete.
   std::sort(completed_.begin(), completed_.begin() + count);
   for (int i = count; i-- > 0;) {
     const auto index = static_cast<std::size_t>(completed_[static_cast<std::size_t>(i)]);

@@ -1,4 +1,4 @@
-// Messages between processes: the only code that knows how they travel by MPI.
+// Messages between processes: the only code that knows how MPI carries them.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -14,10 +14,10 @@
 
 namespace wormcube {
 
-/// How a long message of several pieces travels.
+/// How a long message of several pieces is sent.
 enum class LongPieces : std::uint8_t { datatype, packed };
 
-/// What stands in front of every message between two processes. One that is longer than the eager
+/// The header of every message between two processes. One that is longer than the eager
 /// limit is announced by its header; its data goes by MPI straight between the nodes' memories.
 struct Header {
   enum class Kind : std::uint32_t { message, announcement, goodbye };
@@ -29,12 +29,12 @@ struct Header {
   std::int32_t unused = 0;
 };
 
-/// A long transfer's user; null for data that nobody wants.
+/// A long transfer's owner; null for data that is discarded.
 struct MpiTransfer;
 
-/// Short messages go into a ring of posted receives that takes all sources, so headers of one
-/// process come in the order sent, and there is nothing for MPI to match: thousands of nodes in a
-/// process cost it nothing. The nodes' tags are in the header, so they may have any value.
+/// Short messages go into a ring of posted receives that accept all sources, so headers of one
+/// process arrive in the order sent, and MPI has nothing to match: thousands of nodes in a process
+/// cost it nothing. The nodes' tags are in the header, so they may have any value.
 ///
 /// Threads     one.
 /// Invariants  inbox_[head_] is the oldest posted receive: MPI gives the messages of one source to
@@ -50,8 +50,8 @@ class Transport {
     virtual void completed(MpiTransfer& transfer) = 0;
   };
 
-  /// Collective over all processes of MPI. Throws UsageError, before it talks to them, if the limit
-  /// is more than MPI can count with its header.
+  /// Collective over all processes of MPI. Throws UsageError, before it communicates, if the limit
+  /// plus its header exceeds what MPI can count.
   Transport(Bytes eager_limit, LongPieces long_pieces);
   ~Transport();  // collective
   Transport(const Transport&) = delete;
@@ -63,16 +63,16 @@ class Transport {
 
   /// The payload, of at most eager_limit bytes, is copied.
   void send(int process, Header header, std::span<const Span> payload);
-  /// Starts a long send: header and data. Complete only after the receiver has matched it.
+  /// Starts a long send: header and data. It completes only after the receiver has matched it.
   void send_long(int process, Header header, std::span<const Span> pieces, MpiTransfer& transfer);
-  /// Takes the data that was announced.
+  /// Receives the data that was announced.
   void receive_long(int process, const Header& header, std::span<const Span> pieces,
                     MpiTransfer& transfer);
-  /// Takes it and throws it away.
+  /// Receives and discards it.
   void discard_long(int process, const Header& header);
   std::size_t long_transfers() const { return requests_.size(); }
 
-  /// Tells the listener what has come and what is complete; whether there was anything.
+  /// Reports arrivals and completions to the listener; returns whether there were any.
   bool poll(Listener& listener);
 
  private:
@@ -86,7 +86,7 @@ class Transport {
     MpiTransfer* transfer = nullptr;
     MPI_Datatype type = MPI_DATATYPE_NULL;
     Buffer packed;
-    std::span<const Span> scatter;  // where packed data goes when it has come
+    std::span<const Span> scatter;  // where packed data goes when it has arrived
     Bytes bytes = 0;
   };
 

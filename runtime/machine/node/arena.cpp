@@ -28,7 +28,7 @@ Span Arena::acquire(Bytes bytes, Purpose purpose) {
   const Span data(last.memory.get() + last.used, bytes);
   last.used += room;
   ++last.out;
-  out_bytes_ += bytes;  // not before there is memory: that may throw
+  out_bytes_ += bytes;  // not before there is memory: the allocation may throw
   peak_bytes_ = std::max(peak_bytes_, out_bytes_);
   if (purpose == Purpose::blocks) {
     out_block_bytes_ += bytes;
@@ -51,9 +51,9 @@ void Arena::release(Span data, Purpose purpose) noexcept {
   WORMCUBE_ASSERT(!"released memory is the arena's");
 }
 
-// One chunk in the place of those that are empty: as large as all of them, so that what was out at
-// once, as of a call, fits into it the next time, with no allocation and no page fault. What is out
-// for longer, as what all calls work on, stays where it is.
+// Replaces the empty chunks by one as large as all of them together. What was in use at once, as in
+// one call, then fits into it the next time, with no allocation and no page fault. Memory in longer
+// use, shared by all calls, stays where it is.
 void Arena::unite() {
   const auto is_empty = [](const Chunk& part) { return part.out == 0; };
   if (std::ranges::count_if(chunks_, is_empty) < 2) return;

@@ -10,13 +10,13 @@
 
 namespace wormcube {
 
-/// Hands out memory, most of it last out, first back; counts the most that was out at once.
+/// Allocates memory, mostly last in, first out; counts the peak in use.
 ///
 /// Threads  the node's own program only.
 class Arena {
  public:
-  /// 64-byte aligned, not cleared. The same pieces again, call after call, need no new memory from
-  /// the third call on.
+  /// 64-byte aligned, not cleared. If each call asks for the same pieces, no call after the second
+  /// needs new memory.
   Span acquire(Bytes bytes, Purpose purpose);
   void release(Span data, Purpose purpose) noexcept;
 

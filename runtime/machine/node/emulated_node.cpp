@@ -78,7 +78,7 @@ void EmulatedNode::check(std::span<const Op> ops) const {
   for (const Op& op : ops) {
     if (op.to() == Op::To::rank && (op.peer() < 0 || op.peer() >= size())) {
       throw UsageError(
-          fmt::format("names node {} of {} nodes ({})", op.peer(), size(), topology().name()));
+          fmt::format("peer {} out of range [0, {}) ({})", op.peer(), size(), topology().name()));
     }
     if (!op.is_send() || around_->options.any_order) continue;
     for (std::size_t i = 1; i < op.moves().size(); ++i) {
@@ -125,8 +125,8 @@ void EmulatedNode::prepare(StepMessages& step, std::span<const Op> ops) {
       worm.tag = op.tag();
       worm.bytes = op.bytes();
       worm.set_data(pieces_of(op));
-      // Worms of one step to one node go in order: those of one route queue up behind each other,
-      // others are chained.
+      // Worms from one step to one node keep their order: those on one route queue up behind each
+      // other, others are chained.
       for (std::size_t i = step.worms.size() - 1; routes_differ && i-- > 0;) {
         Worm& before = step.worms[i];
         if (before.to != worm.to || before.tag != worm.tag) continue;
@@ -166,10 +166,10 @@ void EmulatedNode::step(std::span<const Op> ops) {
           fmt::format("node {}, step {}: {}", rank_, statistics.steps, error.what()));
     }
     if (steps_.size() == 1) {
-      // One for ourselves: nobody wakes us while we post.
+      // One count for the node itself: nobody wakes it while it posts.
       gates.step.arm(static_cast<std::uint32_t>(ops.size()) + 1);
       post(step);
-      static_cast<void>(gates.step.arrive());  // we are not parked
+      static_cast<void>(gates.step.arrive());  // not parked
       wait_for_step();
       if (around_->is_stopping()) unwind();
       received += step.receives.size();
@@ -188,7 +188,7 @@ void EmulatedNode::step(std::span<const Op> ops) {
   ++statistics.steps;
   if (around_->barrier == nullptr) return;
   wait(around_->barrier->come(rank_));
-  if (!around_->is_stopping()) around_->barrier->leave(rank_);  // else not all have come
+  if (!around_->is_stopping()) around_->barrier->leave(rank_);  // else not all have arrived
 }
 
 void EmulatedNode::post(StepMessages& step) {

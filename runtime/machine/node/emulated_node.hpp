@@ -37,16 +37,16 @@ struct Surroundings {
   bool is_stopping() const noexcept { return stopping.load(std::memory_order_acquire); }
 };
 
-/// A node's gates. Others arrive at `step` all the time, so it has its cache line to itself while
-/// the node is not about to stop.
+/// A node's gates. Others arrive at `step` all the time, so it has its own cache line while the
+/// node is not about to stop.
 struct alignas(64) Gates {
   Gate step;
   Gate exit;  ///< opens when no node is in the network any more; then stays open
 };
 
-/// Threads     the node's own, but for finished, gates and inbox; and `moving`, that of who moves
-///             data for it, which is the node. Between runs, and while all wait: who runs the
-///             machine.
+/// Threads     the node's own, except finished, gates and inbox; and `moving`, which belongs to the
+///             thread that moves data for the node. Between runs, and while all wait: the thread
+///             that runs the machine.
 /// Invariants  once the machine stops, a node that waits in a step waits at its exit gate before
 ///             its stack unwinds, until no node runs: until then another may still copy from or to
 ///             its memory. It forgets the run before when its next one starts.
@@ -87,7 +87,7 @@ class EmulatedNode final : public RequestNode, public RequestHost {
     return *requests_;
   }
 
-  /// At the start of its program: forgets the run before.
+  /// At the start of its program: discards the previous run's state.
   void restart();
   /// Fetches what restart() will touch, without waiting for it.
   void prefetch() const {
@@ -101,17 +101,17 @@ class EmulatedNode final : public RequestNode, public RequestHost {
     __builtin_prefetch(&gates, 1);
     steps_.prefetch_receive();
   }
-  /// Where its program begins: what lies beyond on the stack is not the program's.
+  /// Where its program begins: what lies beyond on the stack does not belong to the program.
   void set_stack(const void* begin) { stack_ = reinterpret_cast<std::uintptr_t>(begin); }
   /// At the end of its program. Throws UsageError if a request is open.
   void end_program();
-  /// Waits until all its steps are complete. False: the machine stops; then none is under way.
+  /// Waits until all its steps are complete. False: the machine stops; then no step is under way.
   bool complete_all() noexcept { return complete(steps_.open()); }
   /// Between runs, after one that failed.
   void reset();
 
-  /// Whether it waits for requests while an exception is on its way through its program. While it
-  /// waits.
+  /// Whether it waits for requests while an exception propagates through its program. Valid while
+  /// it waits.
   bool is_unwinding() const { return is_unwinding_; }
 
   /// Calls f(worm) or f(receive) for each end of a message that is under way. While it waits.
@@ -134,7 +134,8 @@ class EmulatedNode final : public RequestNode, public RequestHost {
   NodeStatistics statistics;
   std::chrono::nanoseconds moving{0};  // that it moved data, its own and others'
   std::uint64_t received = 0;          // messages
-  // Published to others by the barrier of the lock step, and to who is told that all wait.
+  // Published to others by the barrier of the lock step, and to the thread that detects that all
+  // wait.
   std::atomic<bool> finished{false};
   // How its program ended, for run(): published by all_ended().
   bool stopped = false;                      // a step has thrown Stopped
@@ -189,7 +190,7 @@ class EmulatedNode final : public RequestNode, public RequestHost {
     arena_.release(data, purpose);
   }
 
-  // A node that need not wait gives its core away after so many steps.
+  // The number of steps without a wait after which a node yields its core.
   static constexpr int most_steps_in_a_row = 64;
 
   PlanCache plans_;  // kept from run to run

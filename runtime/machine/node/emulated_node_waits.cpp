@@ -22,7 +22,7 @@ void EmulatedNode::wait_for_step() {
   if (!around_->executor.opens_soon(gate)) wait_until([&] { return gate.is_open(); });
 }
 
-// Parks until it is done or the machine stops, carrying on what others give back.
+// Parks until it is done or the machine stops, and carries on worms that others give back.
 template <class Done>
 void EmulatedNode::wait_until(Done&& done) {
   Gate& gate = gates.step;
@@ -51,7 +51,7 @@ void EmulatedNode::park(Gate& gate) {
 
 // Returns at once if all is complete, or the machine stops.
 void EmulatedNode::wait_for(StepMessages& step) {
-  std::uint32_t left = 0, complete = 1;  // one for ourselves: nobody wakes us while we mark them
+  std::uint32_t left = 0, complete = 1;  // one for the node itself
   step.each([&](const Transfer& transfer) { left += transfer.is_complete() ? 0 : 1; });
   if (left == 0) return;
   gates.step.arm(static_cast<std::uint32_t>(step.receives.size() + step.worms.size()) + 1);
@@ -76,7 +76,7 @@ bool EmulatedNode::complete_oldest() noexcept {
   return true;
 }
 
-// The oldest `steps`.
+// Waits for the oldest `steps`.
 bool EmulatedNode::complete(std::size_t steps) noexcept {
   while (steps-- > 0) {
     if (!complete_oldest()) return false;
@@ -88,7 +88,7 @@ void EmulatedNode::complete_or_unwind(std::size_t steps) {
   if (!complete(steps)) throw Stopped();
 }
 
-// Outside of step(): the time is that of steps all the same.
+// Outside of step(): the time counts as step time all the same.
 void EmulatedNode::settle() {
   const Stopwatch watch(around_->options.timing, statistics.stepping);
   complete_or_unwind(steps_.open());
@@ -96,7 +96,7 @@ void EmulatedNode::settle() {
 
 // Nobody may touch what the node's stack holds once it unwinds.
 void EmulatedNode::unwind() {
-  statistics.steps = waits_in_step();  // where it would be if it had waited in each
+  statistics.steps = waits_in_step();  // where it would be if it had waited in each step
   wait(gates.exit);
   stopped = true;
   abandon();
@@ -110,7 +110,7 @@ void EmulatedNode::require_running() {
   throw Stopped();
 }
 
-// Within a wait the gate is armed: nothing else may wait or yield.
+// Within a wait the gate is armed: no other wait or yield is allowed.
 void EmulatedNode::progress() {
   if (progress_engine_ == nullptr || progressing_ || around_->is_stopping()) return;
   progressing_ = true;
@@ -192,7 +192,7 @@ void EmulatedNode::ask(TagQuery& query) {
 
 void EmulatedNode::wait_for_all(std::span<Transfer* const> transfers) {
   const Stopwatch watch(around_->options.timing, statistics.stepping);
-  // One for ourselves: nobody wakes us while we mark them.
+  // One count for the node itself: nobody wakes it while it marks them.
   gates.step.arm(static_cast<std::uint32_t>(transfers.size()) + 1);
   for (Transfer* const transfer : transfers) {
     if (!transfer->await()) static_cast<void>(gates.step.arrive());

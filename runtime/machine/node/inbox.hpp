@@ -1,4 +1,4 @@
-// What a node is handed while it waits: waiters of its own to carry on.
+// What others give a node while it waits: waiters of its own to carry on.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -13,8 +13,8 @@ namespace wormcube {
 ///
 /// Threads       open, take, close: the node. put: any thread.
 /// Invariants    a closed inbox takes nothing, and is empty.
-/// Memory order  put releases the waiter, take and close acquire it. open() releases nothing: what
-///               the node did is ordered by what made others handle its waiters.
+/// Memory order  put releases the waiter, take and close acquire it. open() releases nothing: the
+///               event that made others handle its waiters orders what the node did.
 template <class Item, class Atomics = HostAtomics>
 class BasicInbox {
  public:

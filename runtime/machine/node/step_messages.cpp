@@ -1,4 +1,4 @@
-// Which memory of a step is still the network's.
+// Which of a step's memory still belongs to the network.
 // SPDX-License-Identifier: Apache-2.0
 #include "wormcube/runtime/machine/node/step_messages.hpp"
 

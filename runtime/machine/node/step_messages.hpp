@@ -57,7 +57,7 @@ class FirstHere {
   std::size_t count_ = 0;  // in use
 };
 
-/// The sends and receives of one step; kept, so that steady state does not allocate.
+/// The sends and receives of one step; reused, so that steady state does not allocate.
 ///
 /// Threads  the node's; the worms and receives are the network's until they are complete.
 struct StepMessages {
@@ -66,7 +66,7 @@ struct StepMessages {
   // With a window, where the caller's may be gone.
   std::vector<Span> pieces;
   Extent sent, received;
-  bool receives_empty = false;  ///< a message without data, whose coming is all that it tells
+  bool receives_empty = false;  ///< a message without data: its arrival is its only content
 
   /// Calls f(worm) or f(receive) for each.
   template <class F>
@@ -79,7 +79,7 @@ struct StepMessages {
     for (std::size_t i = 0; i < receives.size(); ++i) f(receives[i]);
     for (std::size_t i = 0; i < worms.size(); ++i) f(worms[i]);
   }
-  /// The node's step that it is.
+  /// The number of this step at its node.
   std::uint64_t number() const { return receives.size() > 0 ? receives[0].step : worms[0].step; }
   void forget() {
     worms.clear();
@@ -89,10 +89,10 @@ struct StepMessages {
     receives_empty = false;
   }
 
-  /// Whether an empty message has not come yet.
+  /// Whether an empty message has not arrived yet.
   bool waits_for_empty() const;
-  /// Whether data are among those that still are the network's: those that it sends, if they will
-  /// be written to, and those that it receives.
+  /// Whether data overlap what the network still holds: what it sends, if they will be written to,
+  /// and what it receives.
   bool uses(std::span<const Span> data, bool to_write) const;
 };
 

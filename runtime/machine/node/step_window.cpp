@@ -1,4 +1,5 @@
-// Which steps must be complete before another begins: nobody can tell that they were under way.
+// Which steps must be complete before another begins, so that no program can observe that they were
+// under way.
 // SPDX-License-Identifier: Apache-2.0
 #include "wormcube/runtime/machine/node/step_window.hpp"
 

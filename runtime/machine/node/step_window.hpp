@@ -9,11 +9,11 @@
 
 namespace wormcube {
 
-/// A ring of steps. With a window of 1 the one that is being taken is not counted: it ends before
-/// step() returns.
+/// A ring of steps. With a window of 1 the current step is not counted: it ends before step()
+/// returns.
 ///
-/// With a larger window a step returns before it is complete, by rules that keep a program from
-/// telling. Each says what has to be complete first:
+/// With a larger window a step returns before it is complete. These rules keep a program from
+/// observing that. Each says what has to be complete first:
 ///
 /// Return   The step itself, if its data may be gone once it has returned: if they lie on the
 ///          stack of the program, or on that of a part of together() (Op::is_transient()).
@@ -39,34 +39,34 @@ class StepWindow {
     while (i >= size_) i -= size_;
     return i < steps_.size() ? steps_[i] : steps_.another();
   }
-  /// It is under way.
+  /// The step is under way.
   void begin_next() { ++open_; }
   std::size_t open() const { return open_; }
   bool is_full() const { return open_ == size_; }
-  /// Of those under way.
+  /// The oldest of those under way.
   StepMessages& oldest() { return steps_[oldest_]; }
   const StepMessages& oldest() const { return steps_[oldest_]; }
-  /// It is complete.
+  /// The step is complete.
   void end_oldest() {
     oldest().forget();
     oldest_ = (oldest_ + 1) % size_;
     --open_;
   }
-  /// None is under way any more.
+  /// No step is under way any more.
   void forget() noexcept {
     for (std::size_t i = 0; i < steps_.size(); ++i) steps_[i].forget();
     oldest_ = open_ = 0;
   }
 
-  /// Calls f(worm) or f(receive) for each end of a message of a step that is being taken or under
-  /// way. While the node waits.
+  /// Calls f(worm) or f(receive) for each end of a message in the current step or one under way.
+  /// Valid while the node waits.
   template <class F>
   void each(F&& f) const {
     if (size_ == 1) return steps_[0].each(f);
     for (std::size_t i = 0; i < open_; ++i) step(i).each(f);
   }
 
-  /// Fetches the receive of most steps, without waiting for it.
+  /// Prefetches the receive that most steps have.
   void prefetch_receive() const {
     const auto* const first = reinterpret_cast<const std::byte*>(&steps_[0].receives[0]);
     for (int line = 0; line < 3; ++line) __builtin_prefetch(first + 64 * line, 1);
@@ -76,7 +76,7 @@ class StepWindow {
   std::size_t in_the_way_of(const Op& op) const;
   /// The same by rule Order. \param to  where the send goes
   std::size_t that_could_be_passed(const Op& send, Rank to) const;
-  /// The same before data may be given back: rule Memory.
+  /// The same before memory may be freed: rule Memory.
   std::size_t that_use(Span data) const;
   /// Whether the step with these ops must be complete when it returns: rule Return.
   /// \param stack  from where its program begins to where it is

@@ -6,7 +6,7 @@
 
 namespace wormcube {
 
-/// Adds the time that it lives to a sum, if it is wanted.
+/// Adds its lifetime to a sum, if one is given.
 class Stopwatch {
  public:
   Stopwatch(bool wanted, std::chrono::nanoseconds& sum) : sum_(wanted ? &sum : nullptr) {

@@ -85,7 +85,7 @@ std::string deadlock_table(const Network& network, std::span<const EmulatedNode>
   for (const EmulatedNode& node : nodes) {
     if (node.finished) continue;
     if (++rows > most_rows) continue;
-    // There it waits for no message of its own, whatever its open requests are.
+    // There it waits for no message of its own, whatever requests are open.
     const std::string what = barrier != nullptr && barrier->is_parked(node.rank())
                                  ? "the other nodes at the barrier of the lock step"
                                  : waits_text(network, nodes, node);

@@ -1,4 +1,4 @@
-// Who waits for what, when all wait.
+// What each node waits for, when all wait.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -11,7 +11,7 @@
 namespace wormcube {
 
 /// A table of the nodes that wait, each with the messages that it waits for and what these hold.
-/// While no node runs. \param barrier  of the lock step; null: there is none
+/// Call it while no node runs. \param barrier  of the lock step; null: no lock step
 std::string deadlock_table(const Network& network, std::span<const EmulatedNode> nodes,
                            const StepBarrier* barrier);
 

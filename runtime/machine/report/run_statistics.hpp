@@ -1,4 +1,4 @@
-// What a run has done, from its nodes and its network.
+// Statistics of a run, from its nodes and its network.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -10,10 +10,10 @@
 
 namespace wormcube {
 
-/// The sums of what the nodes did themselves, and of nothing else.
+/// The sums of the nodes' own statistics only.
 CoreTimes own_work_of(std::span<const NodeStatistics> nodes);
 
-/// Of a run that took `wall`. Throws ProgramError if a message was not received.
+/// Statistics of a run that took `wall`. Throws ProgramError if a message was not received.
 Statistics statistics_of_run(const Surroundings& around, std::span<const EmulatedNode> nodes,
                              std::chrono::nanoseconds wall, int cores);
 

@@ -1,4 +1,4 @@
-// Queries to a node's tag table: messages that are there, receives that can be withdrawn.
+// Queries to a node's tag table: for messages that are there, for receives that can be withdrawn.
 // SPDX-License-Identifier: Apache-2.0
 #include "wormcube/runtime/base/error.hpp"
 #include "wormcube/runtime/machine/requests/request_table.hpp"
@@ -75,7 +75,7 @@ void RequestTable::receive(Request request, Span room) {
   Slot& slot = slot_of(request);
   if (!slot.taken) {
     throw UsageError(
-        fmt::format("requests: node {} receives a message that it has not taken", rank_));
+        fmt::format("requests: node {} receives a message that it has not claimed", rank_));
   }
   slot.taken = false;
   slot.receive.bytes = room.size();
@@ -93,7 +93,7 @@ bool RequestTable::cancel(Request request) {
   ask();
   if (!query_.found) return false;
   slot.cancelled = true;
-  static_cast<void>(slot.receive.settle());  // nobody else has it any more
+  static_cast<void>(slot.receive.settle());  // no other thread has it any more
   return true;
 }
 

@@ -1,4 +1,4 @@
-// Requests: their slots, what completes them, and what they say when they are left open.
+// Requests: their slots, how they complete, and how they are described when they are left open.
 // SPDX-License-Identifier: Apache-2.0
 #include "wormcube/runtime/machine/requests/request_table.hpp"
 
@@ -17,29 +17,30 @@ void RequestTable::add_slot() {
 }
 
 void RequestTable::refuse() const {
-  throw UsageError(
-      fmt::format("requests: node {} names a request that has ended, or is another node's", rank_));
+  throw UsageError(fmt::format(
+      "requests: invalid request at node {}: completed, or owned by another node", rank_));
 }
 
 void RequestTable::refuse(Rank node) const {
-  throw UsageError(fmt::format("requests: node {} names node {} of {} nodes", rank_, node, nodes_));
+  throw UsageError(
+      fmt::format("requests: node {}: peer {} out of range [0, {})", rank_, node, nodes_));
 }
 
 void RequestTable::refuse_context() const {
-  throw UsageError(
-      fmt::format("requests: node {} names context {}, which is that of steps; contexts 0 to {} "
-                  "are for requests",
-                  rank_, step_context, step_context - 1));
+  throw UsageError(fmt::format(
+      "requests: node {} uses context {}, which is reserved for steps; contexts 0 to {} "
+      "are for requests",
+      rank_, step_context, step_context - 1));
 }
 
 void RequestTable::fill(Slot& slot, const Op& op, std::uint32_t context, Mode mode,
                         std::uint64_t note) {
   if (op.to() != Op::To::rank) {
-    throw UsageError("requests: messages go by rank; moves are for steps");
+    throw UsageError("requests: name the peer by rank; moves are for steps only");
   }
   require(op.peer(), context);
   if (op.peer() == any_source || op.tag() == any_tag) {
-    throw UsageError("requests: wildcards are for receives by pattern");
+    throw UsageError("requests: wildcards are allowed in receives by pattern only");
   }
   const std::span<const Span> pieces = kept(slot, op.pieces());
   slot.is_send = op.is_send();
@@ -83,7 +84,7 @@ void RequestTable::poll() {
   host_.poll();
 }
 
-// Whoever is to run next may: what comes first is then a matter of chance.
+// Any ready node may run next, so the order of arrival is random.
 void RequestTable::stir() {
   if (!shuffle_) return;
   constexpr unsigned most = 3;
@@ -111,7 +112,7 @@ void RequestTable::go(Slot& slot, Transfer::Progress progress) {
   }
 }
 
-// A slot that could not be filled is not left behind.
+// A slot that could not be filled is not kept.
 Request RequestTable::filled(const Op& op, std::uint32_t context, Mode mode, std::uint64_t note) {
   Request request = fresh();
   try {
@@ -142,7 +143,7 @@ Request RequestTable::start(const MessagePattern& from, Span room) {
   return request;
 }
 
-// Ends at the destination, whatever its program does: waits for links alone.
+// Completes at the destination without the destination's program: it waits for links only.
 void RequestTable::act_at(Rank to, Bytes bytes, FunctionRef action) {
   Request request =
       filled(send(to, ConstSpan()), std::uint32_t{0}, Mode::standard, std::uint64_t{0});
@@ -173,7 +174,7 @@ Request RequestTable::open() {
   return request;
 }
 
-// The node runs, so nobody has to wake it.
+// The node runs, so no other thread has to wake it.
 void RequestTable::settle(Request request) {
   if (slot_of(request).receive.settle() == Transfer::Progress::awaited) host_.arrive();
 }
@@ -205,14 +206,14 @@ void RequestTable::free(Request& request) {
   if (request.is_null()) return;
   Slot& slot = slot_of(request);
   if (slot.active || slot.taken) {
-    throw UsageError(fmt::format("requests: node {} frees one that is not complete", rank_));
+    throw UsageError(fmt::format("requests: node {} frees a request that is not complete", rank_));
   }
   release(request, slot);
 }
 
 void RequestTable::refuse_taken() const {
   throw UsageError(fmt::format(
-      "requests: node {} waits for a message that it has taken and not received", rank_));
+      "requests: node {} waits for a message that it has claimed and not received", rank_));
 }
 
 bool RequestTable::is_ready(Request request) {
@@ -258,7 +259,7 @@ void RequestTable::wait_all(std::span<Request> requests, std::span<Status> statu
   for (std::size_t i = with_status; i < requests.size(); ++i) static_cast<void>(end(requests[i]));
 }
 
-// Whether any is active; those that are not complete are in waited_for_ if none is.
+// Whether any is active; if none is complete, the incomplete ones are in waited_for_.
 bool RequestTable::wait_for_any_of(std::span<const Request> requests) {
   for (;;) {
     waited_for_.clear();
@@ -323,7 +324,7 @@ bool RequestTable::close_scope(std::uint32_t scope) noexcept {
       }
       slot.active = false;
     });
-  } catch (...) {  // the machine has stopped, and nobody touches this node's memory any more
+  } catch (...) {  // the machine has stopped, and no thread touches this node's memory any more
     each_of_scope([](Request, Slot& slot) { slot.active = false; });
     all_ended = false;
   }
@@ -347,12 +348,12 @@ std::optional<std::string> RequestTable::unfinished() const {
                                          : fmt::format("tag {}", slot.receive.tag);
     };
     if (slot.is_open) {
-      first = "one that is no message";
+      first = "one that is not a message";
     } else if (slot.is_send) {
       first = fmt::format("a send of {} bytes to node {}, tag {}", slot.worm.bytes, slot.worm.to,
                           slot.worm.tag);
     } else if (slot.taken) {
-      first = fmt::format("a message from {}, {}, taken and not received", source(), tag());
+      first = fmt::format("a message from {}, {}, claimed and not received", source(), tag());
     } else {
       first = fmt::format("a receive of at most {} bytes from {}, {}", slot.receive.bytes, source(),
                           tag());

@@ -1,4 +1,4 @@
-// One node's requests, over whatever moves its messages.
+// One node's requests, over any transport of messages.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -17,31 +17,31 @@
 
 namespace wormcube {
 
-/// What a node's requests need of it. Each may throw Stopped, and Deadlock as a step does.
+/// What a node's requests need from it. Each may throw Stopped, and Deadlock as a step does.
 class RequestHost {
  public:
   virtual ~RequestHost() = default;
-  /// Gives the worm its route. Throws UsageError.
+  /// Sets the worm's route. Throws UsageError.
   virtual void address(Worm& worm, const Op& op) = 0;
   virtual void launch(Worm& worm) = 0;
   virtual void post(Receive& receive) = 0;
   virtual void ask(TagQuery& query) = 0;
-  /// Until all are complete, or one is.
+  /// Waits until all are complete, or one is.
   virtual void wait_for_all(std::span<Transfer* const> transfers) = 0;
   virtual void wait_for_one(std::span<Transfer* const> transfers) = 0;
-  /// Others run now.
+  /// Lets other nodes run.
   virtual void give_way() = 0;
-  /// The same where the node has asked in vain: if all nodes here do so for long, their core is
-  /// left to others.
+  /// The same after an unsuccessful poll: if all nodes here only poll for long, they leave their
+  /// core to others.
   virtual void poll() = 0;
   virtual void sleep(std::chrono::nanoseconds time) = 0;
-  /// A call that did not wait: after some of them others run.
+  /// Counts a call that did not wait: after some of them others run.
   virtual void count_turn() = 0;
   virtual void count_received() = 0;
-  /// Something that the node waits for is complete by its own doing.
+  /// Reports that something the node waits for is complete by its own action.
   virtual void arrive() = 0;
   virtual void set_progress_engine(ProgressEngine* engine) = 0;
-  /// Whether an exception is on its way through the program while it waits for requests.
+  /// Whether an exception propagates through the program while it waits for requests.
   virtual void set_unwinding(bool is_unwinding) noexcept = 0;
 };
 
@@ -86,17 +86,17 @@ class RequestTable final : public Requests {
   bool end_background(Request& request) override;
   void sleep(std::chrono::nanoseconds time) override { host_.sleep(time); }
 
-  /// Of the next request in the same slot: never 0, which is that of the null request.
+  /// The generation of the next request in the same slot: never 0, which is the null request's.
   static constexpr std::uint32_t generation_after(std::uint32_t generation) {
     return generation == ~std::uint32_t{0} ? 1 : generation + 1;
   }
 
   std::uint64_t polls() const { return polls_; }
-  /// A request that has not ended, in words; nothing if all have.
+  /// A description of a request that has not ended; nothing if all have.
   std::optional<std::string> unfinished() const;
   /// Whether the network may still touch anything.
   bool has_active() const;
-  /// Calls f(worm) or f(receive) for each that is not complete. While the node waits.
+  /// Calls f(worm) or f(receive) for each incomplete one. Valid while the node waits.
   template <class F>
   void each_incomplete(F&& f) const {
     for (const auto& slot : slots_) {
@@ -105,7 +105,7 @@ class RequestTable final : public Requests {
     }
     if (asking_ && !query_.is_complete()) f(query_);
   }
-  /// Forgets all; between runs.
+  /// Discards all; between runs.
   void reset();
 
  private:
@@ -140,11 +140,11 @@ class RequestTable final : public Requests {
     return {index, slot.generation};
   }
   void add_slot();
-  /// Of one that fresh() has just made.
+  /// For one that fresh() has just created.
   Slot& new_slot(Request request) { return *slots_[request.index_]; }
   Request filled(const Op& op, std::uint32_t context, Mode mode, std::uint64_t note);
   Request filled(const MessagePattern& from, Span room);
-  /// Throws UsageError where it is none of this node's, or has ended.
+  /// Throws UsageError if it is not this node's, or has ended.
   Slot& slot_of(Request request) {
     if (request.index_ < slots_.size()) {
       Slot& slot = *slots_[request.index_];
@@ -153,7 +153,7 @@ class RequestTable final : public Requests {
     refuse();
   }
   [[noreturn]] void refuse() const;
-  /// Pieces that the caller may let go of. One needs no place of its own.
+  /// Pieces that the caller may free. A single one needs no storage of its own.
   static std::span<const Span> kept(Slot& slot, std::span<const Span> pieces) {
     if (pieces.size() == 1) return pieces;
     slot.pieces.assign(pieces.begin(), pieces.end());

@@ -28,7 +28,8 @@ namespace {
 
 // \param stage  a column of the table; users do not need it
 [[noreturn]] void not_provided(const char* name, int /*stage*/) {
-  const std::string text = fmt::format("wormcube does not provide {}; see docs/mpi.md", name);
+  const std::string text =
+      fmt::format("wormcube does not provide {}; see docs/reference/mpi.md", name);
   const RankState* const rank = current_rank;
   if (rank == nullptr) {
     print_error(fmt::format("wormcube: {}\n", text));
