@@ -31,8 +31,8 @@ using Link = std::int64_t;
 /// An immutable value; copying shares the tables.
 class Topology {
  public:
-  /// \param text  one of network_kinds() (families.hpp), as in `torus:8x8`, a product of them, as in
-  ///              `ring:4*line:3*complete:5`, and what has failed: `torus:8x8~3-4~17`
+  /// \param text  one of network_kinds() (families.hpp), as in `torus:8x8`, a product of them, as
+  ///              in `ring:4*line:3*complete:5`, and what has failed: `torus:8x8~3-4~17`
   /// Throws UsageError that points at the offending part.
   static Topology parse(std::string_view text);
   explicit Topology(std::vector<Graph> factors, std::string name = {});

@@ -320,7 +320,7 @@ ExitCode replay_command(Context& context, const ReplayCommand& given) {
   Results results(context, output, replay_columns(topology_width, name_width));
   Replayer replayer(options, resolved, results);
   Progress progress(context, output, "replay");
-  const ExitCode worst = sweep.each(context, output, results, progress, [&](const Sweep::Row& row) {
+  const auto make = [&](const Sweep::Row& row) {
     const Collective& collective = row.collective;
     const Schedule schedule =
         record_call(collective, row.topology, row.block_bytes, options.what.call.in_place);
@@ -328,21 +328,18 @@ ExitCode replay_command(Context& context, const ReplayCommand& given) {
                                    all_port(options.what.algorithm, *collective.algorithm));
     note_remark(results, *collective.algorithm, row.topology);
     return code;
-  });
-  if (!options.explain.empty()) {
-    for (const Topology& topology : sweep.topologies()) {
-      for (const Bytes bytes : sweep.sizes()) {
-        Collective collective =
-            parse_collective(sweep.operation(), options.explain, sweep.arguments());
-        collective.require(topology);
-        collective.settle(topology, resolved.cost, bytes);
-        for (const std::string& line :
-             explanation({&collective, bytes, collective.text()}, topology, resolved.cost)) {
-          results.note(line);
-        }
-      }
+  };
+  const auto explain = [&](const Topology& topology, Bytes bytes) {
+    if (options.explain.empty()) return;
+    Collective collective = parse_collective(sweep.operation(), options.explain, sweep.arguments());
+    collective.require(topology);
+    collective.settle(topology, resolved.cost, bytes);
+    for (const std::string& line :
+         explanation({&collective, bytes, collective.text()}, topology, resolved.cost)) {
+      results.note(line);
     }
-  }
+  };
+  const ExitCode worst = sweep.each(context, output, results, progress, make, explain);
   note_machine(results, resolved);
   results.finish(sweep.is_single());
   return worst;

@@ -69,7 +69,7 @@ void Sweep::print_settings(const OutputOptions& output, std::string_view more) c
 }
 
 ExitCode Sweep::each(Context& context, const OutputOptions& output, Results& results,
-                     Progress& progress, const Make& make) const {
+                     Progress& progress, const Make& make, const After& after) const {
   ExitCode worst = passed;
   long done = 0;
   auto row = rows_.begin();
@@ -82,6 +82,7 @@ ExitCode Sweep::each(Context& context, const OutputOptions& output, Results& res
     }
     if ((i + 1) % sizes_.size() == 0)  // the same for each size
       note_refused(results, options_.algorithm, output, selections_[i].refused);
+    if (after) after(topologies_[i / sizes_.size()], sizes_[i % sizes_.size()]);
   }
   return worst;
 }

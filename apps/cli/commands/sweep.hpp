@@ -64,9 +64,13 @@ class Sweep {
   void print_settings(const OutputOptions& output, std::string_view more = {}) const;
 
   using Make = std::function<ExitCode(const Row&)>;
-  /// Makes each row, and notes what was refused. \return  the highest exit code
+  using After = std::function<void(const Topology&, Bytes)>;
+  /// Makes each row, and notes what was refused.
+  ///
+  /// \param after  called for each network and size, behind its rows
+  /// \return       the highest exit code
   ExitCode each(Context& context, const OutputOptions& output, Results& results, Progress& progress,
-                const Make& make) const;
+                const Make& make, const After& after = {}) const;
 
   /// The cells of a row without a result, which ends with the verdict, "FAILED" or "?"; empty: it
   /// is not printed.
