@@ -65,7 +65,8 @@ TEST_CASE("64 nodes are reached in the steps of each tree", "[collectives]") {
       GENERATE(std::tuple(TreeShape::chain, 2, 63), std::tuple(TreeShape::k_ary, 2, 10),
                std::tuple(TreeShape::k_ary, 4, 10), std::tuple(TreeShape::k_nomial, 2, 6),
                std::tuple(TreeShape::k_nomial, 4, 9), std::tuple(TreeShape::in_order, 2, 10));
-  CHECK(tree_schedule(shape, radix, 64, 0)->steps(1) == steps);
+  const Rank root = shape == TreeShape::in_order ? 32 : 0;
+  CHECK(tree_schedule(shape, radix, 64, root)->steps(1) == steps);
 }
 
 TEST_CASE("two trees keep both ports of every node busy with one message each", "[collectives]") {
@@ -104,8 +105,8 @@ TEST_CASE("a link carries as many messages of a tree as the source's figures say
     double line, mesh;
   };
   const auto [tree, line, mesh] =
-      GENERATE(Load{"shape=in-order", 2, 2}, Load{"shape=k-ary:order=rank", 17, 4},
-               Load{"shape=k-nomial:radix=4:order=rank", 1, 1}, Load{"shape=chain", 1, 1});
+      GENERATE(Load{"shape=in-order", 2, 2}, Load{"shape=k-ary", 17, 4},
+               Load{"shape=k-nomial:radix=4", 1, 1}, Load{"shape=chain", 1, 1});
   const std::string name = fmt::format("pipelined-tree:{}:segments=8", tree);
   CHECK(checked_tree(operations::broadcast, name, "line:64").report.link_load_max == line);
   CHECK(checked_tree(operations::broadcast, name, "mesh:8x8").report.link_load_max == mesh);
