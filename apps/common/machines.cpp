@@ -237,7 +237,10 @@ MachineProfile read_profile(const std::string& file) {
     if (*bytes < model.flit_bytes) reader.fail("\"packet_bytes\" is less than a flit");
     model.packet = *bytes / model.flit_bytes;
   }
-  model.node = reader.number("node_ps", 1).value_or(0);
+  if (const auto ticks = reader.number("node_ps", 1)) {
+    if (profile.unit != "packet") reader.fail("\"node_ps\" needs \"unit\": \"packet\"");
+    model.node = *ticks;
+  }
   profile.sure = reader.text("sure", "");
   profile.notes = reader.texts("notes");
   profile.source = reader.text("source", "");

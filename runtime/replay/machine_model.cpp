@@ -76,9 +76,6 @@ void MachineModel::require_valid() const {
         "a port must not be faster than a link: a flit takes {} ticks at a port, {} on a link",
         port, flit));
   }
-  if (node > 0 && (forwarding != Forwarding::packets || !all_port)) {
-    throw UsageError("a node's bus needs packets and all ports");
-  }
   for (const auto& [name, rate] :
        {std::pair("the time to rearrange", rearrange), std::pair("the time to combine", combine),
         std::pair("the time of operations", operations),

@@ -128,5 +128,5 @@ TEST_CASE("a profile says how fast its ports are, and how it cuts messages", "[m
   CHECK_THROWS_WITH(read_text(R"({"flit_bytes": 2, "flit_ps": 5, "packet_bytes": 64})"),
                     Contains("needs \"unit\": \"packet\""));
   CHECK_THROWS_WITH(read_text(R"({"flit_bytes": 2, "flit_ps": 5, "node_ps": 64})"),
-                    Contains("needs packets and all ports"));
+                    Contains("needs \"unit\": \"packet\""));
 }

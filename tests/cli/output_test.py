@@ -320,14 +320,22 @@ class Tables(unittest.TestCase):
     WIDTH = 100
 
     def tables(self, text):
-        """(heads, units, first data line) of each table."""
+        """(heads, units, first data line) of each table. A head may stand on several lines, its unit on the last."""
         lines = text.splitlines()
         for at in range(1, len(lines)):
             if not lines[at].startswith("  ") or not lines[at - 1].startswith("# "):
                 continue
-            has_units = re.fullmatch(r"#(\s+\([^()]+\))+", lines[at - 1]) is not None
-            heads = re.split(r"\s{2,}", lines[at - 2 if has_units else at - 1][2:].strip())
-            yield heads, re.findall(r"\([^()]+\)", lines[at - 1]) if has_units else [], lines[at]
+            words = lambda line: [(word.start(), word.end(), word.group()) for word in re.finditer(r"\S+( \S+)*", line[2:])]
+            above = [words(line) for line in lines[max(0, at - 4):at] if line.startswith("# ")]
+            while len(above) > 1 and len(above[0]) < max(len(line) for line in above):
+                above.pop(0)  # settings above the table
+            columns = [[start, end, text] for start, end, text in above[0]]
+            for line in above[1:]:
+                for start, end, word in line:  # below the column whose text begins or ends there
+                    column = min(columns, key=lambda c: min(abs(c[0] - start), abs(c[1] - end)))
+                    column[2] += " " + word
+            heads = [re.sub(r" ?\([^()]+\)$", "", text) for _, _, text in columns]
+            yield heads, re.findall(r"\([^()]+\)", " ".join(text for _, _, text in columns)), lines[at]
 
     def test_lines_fit_and_heads_differ(self):
         for command, arguments in ALL:

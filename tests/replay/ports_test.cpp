@@ -150,18 +150,20 @@ TEST_CASE("as fast as its links a port changes nothing, whatever buffer is behin
   }
 }
 
+TEST_CASE("a bus to one port changes nothing", "[replay]") {
+  const std::vector<Step> steps{{{0, 2, 6}, {1, 3, 6}}};
+  MachineModel model = in_packets(2, 2);
+  const auto without = outcome("line:4", steps, model).delivered();
+  model.node = 1;
+  CHECK(outcome("line:4", steps, model).delivered() == without);
+}
+
 TEST_CASE("ports that cannot be are refused", "[replay]") {
   const auto refused = [](const MachineModel& model) {
     CHECK_THROWS_AS(outcome("line:2", {{{0, 1, 4}}}, model), UsageError);
   };
   MachineModel model = slow(2);
   model.flit = 3;  // a port faster than its links
-  refused(model);
-  model = unit_model();
-  model.node = 1;  // a bus without packets
-  refused(model);
-  model = in_packets(2, 1);
-  model.node = 1;  // a bus to one port
   refused(model);
   model = in_packets(2, 0);
   refused(model);

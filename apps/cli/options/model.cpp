@@ -96,7 +96,12 @@ ModelOptions::Resolved ModelOptions::resolve() const {
     }
     if (packet_bytes > 0) model.packet = packet_bytes / model.flit_bytes;
   }
-  if (!node_time.empty()) model.node = ticks_of(node_time, unit, "--node-time");
+  if (!node_time.empty()) {
+    if (model.forwarding != Forwarding::packets) {
+      throw UsageError("--node-time has no effect on worms: give --packet");
+    }
+    model.node = ticks_of(node_time, unit, "--node-time");
+  }
   if (model.forwarding != Forwarding::packets && node_time.empty()) model.node = 0;
   model.lock_step = lock_step;
   if (store_and_forward == "once") model.forwarding = Forwarding::store_once;
