@@ -16,10 +16,10 @@ namespace wormcube {
 
 /// Steps use none of it: the MPI front end sets it.
 struct MessagingOptions {
-  /// Each node keeps messages that arrive before their receive: those of at most unexpected_limit bytes
-  /// (0: of at most eager_limit), at most unexpected_messages of them, unexpected_bytes in all. Those longer
-  /// than eager_limit are copied into memory of the receiver's node. With an unexpected_limit each
-  /// message counts its header too.
+  /// Each node keeps messages that arrive before their receive: those of at most unexpected_limit
+  /// bytes (0: of at most eager_limit), at most unexpected_messages of them, unexpected_bytes in
+  /// all. Those longer than eager_limit are copied into memory of the receiver's node. With an
+  /// unexpected_limit each message counts its header too.
   Bytes unexpected_limit = 0;
   std::size_t unexpected_messages = 64;
   Bytes unexpected_bytes = Bytes{256} << 10;

@@ -36,9 +36,9 @@ struct NodeStatistics {
   Bytes peak_bytes = 0;        ///< most memory() held at once
   Bytes peak_block_bytes = 0;  ///< of that, for Purpose::blocks
   std::uint64_t polls = 0;     ///< unsuccessful polls of its requests
-  Bytes peak_unexpected_bytes =
-      0;  ///< with MessagingOptions::unexpected_limit: most bytes kept of early messages, with their
-          ///< headers
+  /// With MessagingOptions::unexpected_limit: most bytes kept of unexpected messages, with their
+  /// headers.
+  Bytes peak_unexpected_bytes = 0;
   // With MachineOptions::timing, else 0. The first three are time in which the node had a core.
   std::chrono::nanoseconds local{0};        ///< in local()
   std::chrono::nanoseconds rearranging{0};  ///< in rearrange()

@@ -104,9 +104,9 @@ class MessageQueries {
 /// Order        messages of one source and context are matched in the order in which they were
 ///              started: of those that fit a receive the oldest, of receives that fit a message the
 ///              one posted first. Between sources there is no order.
-/// Standard     a send of at most eager_limit bytes (unexpected_limit, if that is set) is complete when
-///              it is copied, others when they are received. Synchronous ones are never complete
-///              before a receive has matched them.
+/// Standard     a send of at most eager_limit bytes (unexpected_limit, if that is set) is complete
+///              when it is copied, others when they are received. Synchronous ones are never
+///              complete before a receive has matched them.
 /// Polling      a call that returns false or nothing has let others run on this core. If all nodes
 ///              of a program poll, no deadlock is detected.
 /// Threads      the node's own program only.

@@ -11,8 +11,8 @@
 
 namespace wormcube {
 
-/// Events of one tick come in an unspecified order, which must not matter (docs/explanation/replay.md: the
-/// phases of a tick).
+/// Events of one tick come in an unspecified order, which must not matter
+/// (docs/explanation/replay.md: the phases of a tick).
 ///
 /// In a regular schedule, nodes do the same at the same tick. So events are lists, one for a tick.
 /// The ends of the lists are known for a few recent ticks, and a second list for the same tick is

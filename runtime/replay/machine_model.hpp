@@ -31,7 +31,8 @@ struct Rate {
 /// sender or again at each router.
 enum class Forwarding : std::uint8_t { wormhole, packets, store_once, store_each };
 
-/// A machine to replay schedules on (docs/explanation/replay.md). The default is that of --ts --tw --tr --tc.
+/// A machine to replay schedules on (docs/explanation/replay.md). The default is that of
+/// --ts --tw --tr --tc.
 struct MachineModel {
   Ticks startup = 10'000'000;   // of a message, paid by its sender
   std::int64_t flit_bytes = 1;  // bytes in a flit

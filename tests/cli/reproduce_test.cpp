@@ -35,7 +35,7 @@ TEST_CASE("reproduce prints three figures for each entry of a paper's table, and
 TEST_CASE("reproduce prints tables for people") {
   const auto output = run_wormcube("reproduce kim --sizes 16");
   CHECK(output.exit == 0);
-  CHECK_THAT(output.out, Catch::Matchers::Contains("1664       2176     2176          no     yes"));
+  CHECK_THAT(output.out, Catch::Matchers::Contains("1664       2176     2176       no     yes"));
   CHECK_THAT(output.out, Catch::Matchers::Contains("erratum kim-1:"));
   CHECK_THAT(output.out, Catch::Matchers::Contains("[10] Tseng: reconstruction"));
 }

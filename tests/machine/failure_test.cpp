@@ -269,9 +269,9 @@ TEST_CASE("a usage error that every node throws comes before the first message",
     const Span span = Span(data).subspan(2, 2);
     const std::array<Move, 2> rising{Move{0, 1}, Move{1, 1}}, twice{Move{1, 1}, Move{1, 1}};
     const std::vector<std::pair<Op, std::string>> wrong{
-        {send(Rank{6}, span), "node 6 of 6"},
-        {receive(6, span), "node 6 of 6"},
-        {receive(-1, span), "node -1 of 6"},
+        {send(Rank{6}, span), "peer 6 out of range [0, 6)"},
+        {receive(6, span), "peer 6 out of range [0, 6)"},
+        {receive(-1, span), "peer -1 out of range [0, 6)"},
         {send(Move{2, 1}, span), "cannot move +1 in dimension 2"},
         {send(Move{-1, 1}, span), "dimension -1"},
         {send(Move{0, 3}, span), "once round"},

@@ -176,7 +176,7 @@ TEST_CASE("a machine reports nodes that run on after the time limit", "[machine]
                }),
                Contains("30 ms"));
     CHECK(calls == 1);
-    CHECK_THAT(reported, Contains("30 ms, the time limit; ") && Contains("nodes run on"));
+    CHECK_THAT(reported, Contains("30 ms, the time limit; ") && Contains("nodes still run"));
   }
 }
 
@@ -404,7 +404,7 @@ TEST_CASE("a stack that is too large is the reason given", "[machine]") {
   MachineOptions options;
   options.stack_bytes = Bytes{1} << 50;
   CHECK_THAT(message_of<UsageError>([&] { Machine(Topology::parse("ring:4"), options); }),
-             Contains("0 threads of 4") && Contains("use smaller stacks"));
+             Contains("only 0 of 4") && Contains("use smaller stacks"));
   options.executor = ExecutorKind::fibers;
   CHECK_THAT(message_of<UsageError>([&] { Machine(Topology::parse("ring:4"), options); }),
              Contains("smaller stacks"));
@@ -529,7 +529,7 @@ TEST_CASE("fibers that do not get their threads say how many there can be", "[ma
   options.workers = 1000;  // of 8 MiB of stack each, most likely; 1 MiB would be too much as well
   options.stack_bytes = Bytes{16} << 10;
   CHECK_THAT(refusal_with(100U << 20, "ring:1000", options),
-             Contains("threads of 1000 for fibers to run on") && Contains("ask for fewer"));
+             Contains("of 1000 worker threads") && Contains("ask for fewer"));
 }
 
 TEST_CASE("a machine that needs more memory than it gets is refused with the figures",

@@ -456,7 +456,7 @@ TEST_CASE("misuse is refused with an explanation", "[machine][requests]") {
                  Request ended = copy;
                  requests.wait(ended);
                }),
-               Contains("names a request that has ended"));
+               Contains("invalid request"));
     CHECK_THAT(refusal_of([&](Node& node, Requests& requests) {
                  Request request = requests.start(receive(node.rank(), in(number)));
                  requests.restart(request);

@@ -161,7 +161,7 @@ TEST_CASE("a schedule's text that is wrong is refused with its line", "[schedule
   CHECK_THAT(refusal_of(with("send 16 to 1", "send 99999999999999999999 to 1")),
              Contains("too large"));
   CHECK_THAT(refusal_of(with("rearrange 8", "conbine 8")), Contains("conbine"));
-  CHECK_THAT(refusal_of(with("rearrange 8,", "rearrange 8")), Contains("too much"));
+  CHECK_THAT(refusal_of(with("rearrange 8,", "rearrange 8")), Contains("unexpected"));
   CHECK_THAT(refusal_of(with("nodes 2..3: end", "nodes 2..3: end, rearrange 1")),
              Contains("alone"));
   CHECK_THAT(refusal_of(with("nodes 2..3: end", "nodes 2..3: rearrange 1, end")),
@@ -199,8 +199,8 @@ TEST_CASE("a schedule's text that is refused is shown from where it is wrong", "
   CHECK(refusal_of(with("step 0", "step 0  1")) ==
         file + "5: unexpected '1' at the end of the line");
   CHECK(refusal_of(with("to 1 by", "to 1 via")) == file +
-                                                       "6: 'via 0+1, receive 16 from 3' is too "
-                                                       "much");
+                                                       "6: unexpected 'via 0+1, receive 16 from 3' "
+                                                       "at the end of the line");
   CHECK(refusal_of(with("rearrange 8", "conbine 8")) ==
         file +
             "6: send, receive, rearrange, combine or end expected before 'conbine 8, send 16 to 1 "
