@@ -47,7 +47,7 @@ TEST_CASE("plot refuses what it cannot plot", "[cli][draw]") {
   plot_is_refused("[1, \"two\", null, {\"paper\": \"kim\", \"rows\": 7}]", "0 results with times");
   const auto row = [](int schema) {
     return "{\"operation\":\"shift\",\"algorithm\":\"x\",\"topology\":\"ring:4\",\"block_bytes\":8,"
-           "\"time_median_us\":5,\"made\":{\"schema\":" +
+           "\"time_median_us\":5,\"provenance\":{\"schema\":" +
            std::to_string(schema) + "}}";
   };
   plot_is_refused("[" + row(1) + "," + row(2) + "]", "has results of schemas 1 and 2");
