@@ -1,4 +1,4 @@
-// Everything public: node programs, the machine, schedules, collectives and what checks and runs them.
+// The public interface: node programs, the machine, schedules, collectives, checks and runs.
 // SPDX-License-Identifier: Apache-2.0
 //
 // Every algorithm is called as a Collective: parse_collective(operations::alltoall, "ring").

@@ -5,9 +5,9 @@ Formula and replay also run with a profile measured on this computer.
 
     bench/choices.py [--program build/release/wormcube] [--operations alltoall,allgather,..] [--on torus:4x4,..] [--bytes 64,4K,64K]
 
-Runs `wormcube best --cost measured` for the truth, `wormcube tune` for the profile, and prints a table: of all cells (operation,
-network, ports, block size) the share in which the choice is the fastest measured, the shares in which it takes up to 1.05 and 1.25 times
-as long as that one, and the median and the worst of these ratios. A choice that was not measured counts as missed.
+Runs `wormcube best --cost measured` for the measured times and `wormcube tune` for the profile. Prints a table over all cells
+(operation, network, ports, block size): the share in which the pick is the fastest, the shares in which its time is up to 1.05 and 1.25
+times the fastest one's, and the median and the worst of these ratios. A pick without a measured time counts as a miss.
 
 SPDX-License-Identifier: Apache-2.0
 """
@@ -29,7 +29,7 @@ def cells_of(rows):
 
 
 def ratios(truth, chosen):
-    """Of each cell: how many times the fastest's time the choice takes; infinite where it was not measured."""
+    """For each cell: the pick's time divided by the fastest one's; infinite if the pick was not measured."""
     found = []
     for cell, ranking in truth.items():
         times = {name_of(entry): entry["measured_us"] for entry in ranking if entry["measured_us"] is not None}
@@ -81,7 +81,7 @@ def main():
     for name, cells in chosen.items():
         print(row_of(name, ratios(truth, cells)))
     if margins:
-        print(f"\nThe second takes {statistics.median(margins):.2f} times as long as the fastest in the median; in {sum(m < 1.05 for m in margins)} of {len(margins)} cells less than 1.05 times.")
+        print(f"\nThe runner-up's time is {statistics.median(margins):.2f} times the fastest one's (median), and less than 1.05 times in {sum(m < 1.05 for m in margins)} of {len(margins)} cells.")
 
 
 if __name__ == "__main__":

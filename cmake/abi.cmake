@@ -1,9 +1,9 @@
-# cmake -D SOURCE=FOLDER -D OUTPUT=FILE -P abi.cmake: a header with the digest of all public headers under FOLDER, which is this
-# project or an installed include/wormcube. A plugin keeps the digest that it was compiled with.
+# cmake -D SOURCE=FOLDER -D OUTPUT=FILE -P abi.cmake: writes a header with the digest of all public headers under FOLDER: this
+# project or an installed include/wormcube. A plugin contains the digest of its compilation.
 # SPDX-License-Identifier: Apache-2.0
 cmake_minimum_required(VERSION 3.25)
 file(GLOB_RECURSE headers RELATIVE ${SOURCE} ${SOURCE}/runtime/*.hpp ${SOURCE}/collectives/*.hpp)
-list(FILTER headers EXCLUDE REGEX "/mpi/")  # a library of its own
+list(FILTER headers EXCLUDE REGEX "/mpi/")  # a separate library
 list(APPEND headers wormcube.hpp)
 list(SORT headers)
 set(all "")
@@ -13,7 +13,7 @@ foreach(header IN LISTS headers)
 endforeach()
 string(SHA256 digest "${all}")
 string(SUBSTRING ${digest} 0 12 digest)
-# Untouched where it is the same.
+# An unchanged file is not written.
 file(CONFIGURE OUTPUT ${OUTPUT} @ONLY CONTENT "// The digest of the public headers. Written by the build (cmake/abi.cmake).
 // SPDX-License-Identifier: Apache-2.0
 #pragma once

@@ -1,9 +1,9 @@
-# cmake -P built.cmake: writes FILE with the commit that is built from, at each build; only when it changed.
+# cmake -P built.cmake: each build writes the current commit into FILE if it has changed.
 # SPDX-License-Identifier: Apache-2.0
 set(commit unknown)
 find_program(GIT git)
 if(GIT)
-  # Inside another project's repository it would be that one's commit.
+  # Inside another project's repository, git would report that project's commit.
   execute_process(COMMAND ${GIT} -C ${SOURCE} rev-parse --show-prefix OUTPUT_VARIABLE below RESULT_VARIABLE failed ERROR_QUIET
                   OUTPUT_STRIP_TRAILING_WHITESPACE)
   if(NOT failed AND below STREQUAL "")

@@ -9,7 +9,7 @@ install(DIRECTORY runtime collectives DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/wo
 set(WORMCUBE_MPI_COMPILER "")
 if(TARGET wormcube_mpi)
   set_target_properties(wormcube_mpi PROPERTIES EXCLUDE_FROM_ALL OFF)
-  # Those that need no mpi.h of their user.
+  # Headers that do not include mpi.h.
   install(FILES runtime/machine/mpi/machine.hpp DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/wormcube/runtime/machine/mpi)
   install(FILES collectives/mpi/library.hpp DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/wormcube/collectives/mpi)
   install(TARGETS wormcube_mpi EXPORT wormcubeMpiTargets ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR})

@@ -1,21 +1,21 @@
-# The MPI executor: wormcube_mpi against the MPI that CMake finds, and for the tests one library against each MPI here.
+# The MPI executor: wormcube_mpi for the MPI that CMake finds, and for the tests one library per installed MPI.
 # SPDX-License-Identifier: Apache-2.0
 file(GLOB_RECURSE wormcube_mpi_sources CONFIGURE_DEPENDS
      ${PROJECT_SOURCE_DIR}/runtime/machine/mpi/*.cpp ${PROJECT_SOURCE_DIR}/collectives/mpi/*.cpp)
 
 function(wormcube_add_mpi_library name mpi)
   add_library(${name} STATIC EXCLUDE_FROM_ALL ${wormcube_mpi_sources})
-  # Both MPIs put their own, long deprecated C++ classes into mpi.h unless told not to.
+  # By default both MPIs include their long deprecated C++ classes in mpi.h.
   target_compile_definitions(${name} PRIVATE OMPI_SKIP_MPICXX MPICH_SKIP_MPICXX)
   target_link_libraries(${name} PUBLIC wormcube ${mpi} PRIVATE $<BUILD_INTERFACE:wormcube_flags>)
   set_target_properties(${name} PROPERTIES POSITION_INDEPENDENT_CODE ON)
 endfunction()
 
-# What a search has not found is remembered: where an MPI was installed since, it would not be seen.
+# CMake caches failed searches, so it would not find an MPI that was installed since.
 function(wormcube_forget_failed_search)
   get_cmake_property(variables CACHE_VARIABLES)
   foreach(variable IN LISTS variables)
-    # What the user has named stays.
+    # Values set by the user stay.
     if(variable MATCHES "^MPI(EXEC)?_" AND ("$CACHE{${variable}}" MATCHES "^$|NOTFOUND" OR variable MATCHES "^MPI_RESULT_"))
       unset(${variable} CACHE)
     endif()
@@ -29,14 +29,14 @@ find_package(MPI QUIET COMPONENTS CXX)
 set(WORMCUBE_MPI_WAS_FOUND ${MPI_CXX_FOUND} CACHE INTERNAL "Whether the last search for an MPI found one")
 if(MPI_CXX_FOUND)
   wormcube_add_mpi_library(wormcube_mpi MPI::MPI_CXX)
-  # wormcube::mpi of the installed package.
+  # The installed package exports it as wormcube::mpi.
   set_target_properties(wormcube_mpi PROPERTIES EXPORT_NAME mpi)
   add_library(wormcube::mpi ALIAS wormcube_mpi)
 else()
   message(STATUS "no MPI here (Debian: libopenmpi-dev or libmpich-dev): nodes in MPI processes are not built, their tests are skipped")
 endif()
 
-# FindMPI knows one MPI at a time; a compiler wrapper says what it adds to the command line.
+# FindMPI handles only one MPI. For others, the compiler wrapper reports the options that it adds.
 function(wormcube_find_mpi kind)
   find_program(WORMCUBE_MPICXX_${kind} mpicxx.${kind})
   find_program(WORMCUBE_MPIRUN_${kind} mpirun.${kind})

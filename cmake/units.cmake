@@ -1,8 +1,8 @@
-# wormcube_units(TARGET [EACH N] [ACROSS REGEX]): the sources of a folder are compiled together, N at a time (12): what they include
-# is parsed once. ACROSS: those whose paths match are taken together whatever their folders, for these are small.
+# wormcube_units(TARGET [EACH N] [ACROSS REGEX]): compiles the sources of a folder together, N (default 12) at a time, so that their
+# includes are parsed once. ACROSS: small sources whose paths match are compiled together across folders.
 # SPDX-License-Identifier: Apache-2.0
-# OFF shows an include that a file has forgotten, and compiles no more than what was changed; a list of targets: these alone.
-set(WORMCUBE_UNITS ${PROJECT_IS_TOP_LEVEL} CACHE STRING "Compile the sources of a folder together: ON, OFF, or the targets that do")
+# OFF reveals missing includes and recompiles only changed files. A list of targets compiles only these as units.
+set(WORMCUBE_UNITS ${PROJECT_IS_TOP_LEVEL} CACHE STRING "Compile the sources of a folder together: ON, OFF, or a list of targets")
 
 function(wormcube_units target)
   if(NOT target IN_LIST WORMCUBE_UNITS AND NOT WORMCUBE_UNITS MATCHES "^(ON|1|TRUE|YES)$")
@@ -14,7 +14,7 @@ function(wormcube_units target)
   endif()
   set_target_properties(${target} PROPERTIES UNITY_BUILD ON UNITY_BUILD_MODE GROUP)
   if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
-    # A class that only its .cpp sees may have members of types that only this file sees; g++ takes the unit for a header's user.
+    # A class in a .cpp may have members with types from its unnamed namespace; in a unit, g++ mistakes the .cpp for a header.
     target_compile_options(${target} PRIVATE -Wno-subobject-linkage)
   endif()
   get_target_property(sources ${target} SOURCES)

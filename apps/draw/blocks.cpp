@@ -23,7 +23,7 @@ namespace {
 
 using Runs = std::vector<std::pair<std::size_t, std::size_t>>;  // first, one after the last
 
-/// What the messages of a step carry, in the order of the schedule's messages. Deliveries come
+/// The payloads of a step's messages, in the order of the schedule's messages. Deliveries arrive
 /// receiver by receiver; those of one sender, receiver and tag in the order posted.
 template <class Load>
 class LoadsOfStep {
@@ -62,8 +62,8 @@ void for_each_element(std::span<const Span> pieces, std::vector<std::byte>& buff
   }
 }
 
-/// Calls of a proof's listener come step by step: what a step carried is handed on when the next
-/// one begins.
+/// Collects a proof's listener calls, which come step by step. A step's payloads are passed on when
+/// the next step begins.
 template <class Load, class StepDone>
 class StepByStep {
  public:
@@ -105,8 +105,8 @@ void put_runs(Packer& packer, std::vector<std::size_t>& units) {
   }
 }
 
-/// What each node has of its result. Of blocks that move only those count that are where they
-/// belong; of others all.
+/// The share of its result that each node has. Blocks that move count only at their destination,
+/// other blocks always.
 class Holdings {
  public:
   Holdings(const PlayBlocks& blocks, Rank nodes, const std::vector<Rank>& destinations)
@@ -158,9 +158,9 @@ class Holdings {
   bool moves_;
   std::size_t parts_;
   const std::vector<Rank>& destinations_;
-  std::vector<std::size_t> count_, all_;  // of each node: units that it has, that it ends with
-  std::vector<Rank> places_;              // of units that move
-  std::vector<bool> has_;                 // of others
+  std::vector<std::size_t> count_, all_;  // for each node: units that it has, that it ends with
+  std::vector<Rank> places_;              // for units that move
+  std::vector<bool> has_;                 // for the others
 };
 
 /// Blocks that are moved or copied: elements that say origin, block and index.
@@ -233,7 +233,8 @@ void follow_tags(const Collective& collective, const Schedule& schedule, const C
   if (!result.direct) result.runs = packer.packed();
 }
 
-/// A barrier moves no data: what a node has heard of goes with each of its messages.
+/// A barrier moves no data. Each message carries the set of nodes that its sender knows to have
+/// arrived.
 void follow_news(const Schedule& schedule, PlayBlocks& result) {
   const auto nodes = static_cast<std::size_t>(schedule.topology.nodes());
   result.kind = "copies";
@@ -267,7 +268,7 @@ void follow_news(const Schedule& schedule, PlayBlocks& result) {
   result.runs = packer.packed();
 }
 
-// Reductions: which ranks' operands are in a partial result.
+// Reductions: the ranks whose operands a partial result contains.
 
 bool contains(const Runs& all, const Runs& some) {
   return std::ranges::all_of(some, [&](const auto& run) {
@@ -289,8 +290,8 @@ Runs united(Runs a, const Runs& b) {
 /// One element of the witness that a message carries.
 struct PartialResult {
   std::size_t column;
-  Runs ranks;         // of an interval
-  std::uint64_t sum;  // of a multiset
+  Runs ranks;         // for an interval
+  std::uint64_t sum;  // for a multiset
 };
 
 class PartialResults {
@@ -313,7 +314,7 @@ class PartialResults {
     }
   }
 
-  /// The messages of one step; changed cells go to the packer.
+  /// Applies the messages of one step; changed cells go to the packer.
   template <class Loads>
   void step(Loads& loads, const Schedule& schedule, std::size_t number, Packer& packer) {
     std::set<std::size_t> changed;
@@ -363,7 +364,7 @@ class PartialResults {
     }
   }
 
-  /// Of each node: whose operands the fullest of its partial results has, of all.
+  /// For each node: the share of all operands in the fullest of its partial results.
   std::vector<double> shares() const {
     std::vector<double> shares;
     for (std::size_t at = 0; at < cells_.size(); at += columns_) {
@@ -378,7 +379,7 @@ class PartialResults {
     return shares;
   }
 
-  /// Every node has what it must end with.
+  /// Whether every node has its final result.
   bool complete() const {
     if (unknown_ > 0) return false;
     for (Rank rank = 0; rank < contract_.nodes; ++rank) {
@@ -401,9 +402,9 @@ class PartialResults {
  private:
   struct Cell {
     Runs ranks;
-    std::uint64_t sum = 0;  // of a multiset: 0 until it is seen
+    std::uint64_t sum = 0;  // for a multiset: 0 until it is seen
   };
-  /// Whose operands a multiset adds up. A cell's sum is learned when it is first sent.
+  /// The ranks whose operands a multiset adds up. A cell's sum becomes known when it is first sent.
   Runs ranks_of(std::uint64_t sum, Cell& sender) {
     const auto known = known_.find(sum);
     if (known != known_.end()) return known->second;
@@ -433,7 +434,7 @@ void follow_partial_results(const Collective& witnessed_collective, const Schedu
   constexpr std::size_t most_cells = std::size_t{1} << 20;
   if (cells > most_cells) {
     result.reason =
-        fmt::format("{} partial results; they are followed up to {}", cells, most_cells);
+        fmt::format("{} partial results, the limit for tracking is {}", cells, most_cells);
     return;
   }
   result.units = columns;
@@ -457,7 +458,7 @@ void follow_partial_results(const Collective& witnessed_collective, const Schedu
                 (parts > 1 ? element.index % parts : 0);
             if (column >= columns || (parts == 1 && element.index > 0)) return;
             std::uint64_t sum = 0;
-            std::memcpy(&sum, &element, sizeof(sum));  // of a multiset: its first member
+            std::memcpy(&sum, &element, sizeof(sum));  // a multiset's first member
             Runs ranks;
             if (!contract.commutes) {
               ranks = {{static_cast<std::size_t>(element.first),
@@ -469,7 +470,7 @@ void follow_partial_results(const Collective& witnessed_collective, const Schedu
         });
   steps.finish();
   if (!partial.complete()) {
-    result.reason = "the payloads alone do not tell what each node has combined";
+    result.reason = "the payloads alone do not show which operands each node has combined";
     result.held.clear();
     return;
   }

@@ -1,4 +1,4 @@
-// Makes bundle/ of source/. `node build.mjs --check`: says whether it is what the sources give.
+// Makes bundle/ from source/. `node build.mjs --check` reports whether bundle/ is up to date.
 // SPDX-License-Identifier: Apache-2.0
 import { readFileSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
@@ -26,14 +26,14 @@ for (const name of outputs) {
     target: ["chrome111", "firefox113", "safari16.4"],
     format: name.endsWith(".js") ? "iife" : undefined,
   });
-  const made = "Made of apps/draw/source by apps/draw/build.mjs.";
+  const made = "Made from apps/draw/source by apps/draw/build.mjs.";
   const text = `/* ${made} SPDX-License-Identifier: Apache-2.0 */\n${result.outputFiles[0].text}`;
   const file = join(here, "bundle", name);
   if (check) {
     let now = "";
     try { now = readFileSync(file, "utf8"); } catch { /* missing: stale */ }
     if (now === text) continue;
-    console.error(`${name}: bundle/${name} is not what source/ gives: run \`npm run build\``);
+    console.error(`${name}: bundle/${name} is out of date: run \`npm run build\``);
     ++stale;
   } else {
     writeFileSync(file, text);

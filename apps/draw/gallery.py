@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
-"""The gallery: a static site of all algorithms, made with the program itself.
+"""Makes the gallery, a static site of all algorithms, with the program itself.
 
     gallery.py PROGRAM FOLDER         the site: FOLDER/index.html; no server, links are relative
-    gallery.py PROGRAM FOLDER ONLY    of it what this pattern finds in "alltoall/shift", "paper/kim", "network/ring:12"
+    gallery.py PROGRAM FOLDER ONLY    only parts that match this pattern: "alltoall/shift", "paper/kim", "network/ring:12"
     gallery.py PROGRAM --docs DOCS    the pictures of DOCS/gallery.md, and DOCS/pictures/race.svg
 
 SPDX-License-Identifier: Apache-2.0
@@ -24,7 +24,7 @@ import race
 HERE = Path(__file__).resolve().parent
 ROOT = HERE.parent.parent
 FAMILIES = ["torus", "mesh", "ring, line", "hypercube", "tree", "product", "any graph"]
-# Networks to try, by what an algorithm's name or needs say; then all others.
+# Networks to try first, by words in an algorithm's name or needs; then all others.
 TYPICAL = [
     (r"suh-torus|kim|tseng-diagonal", ["torus:8x8"]),
     (r"wang-tseng|park|squeeze|peel|plan", ["torus:5x5", "torus:6x6"]),
@@ -47,7 +47,7 @@ PAPERS = [("kim", "Complete exchange on tori: Kim et al."), ("suh", "Complete ex
           ("dimakopoulos", "Total exchange in products: Dimakopoulos, Dimopoulos"), ("wang-tseng", "Broadcast on tori: Wang, Tseng")]
 STILLS = [  # name, operation, network, algorithm, step, what it shows
     ("torus", "alltoall", "torus:8x8", "suh-torus", 2, "All-to-all on a torus (Suh and Shin). Every node exchanges with a node two hops away, half of the nodes along each dimension. No link carries two messages."),
-    ("mesh", "alltoall", "mesh:6x4", "suh-mesh", 1, "All-to-all on a mesh, in rings of every second node. A worm passes under the nodes between."),
+    ("mesh", "alltoall", "mesh:6x4", "suh-mesh", 1, "All-to-all on a mesh, in rings of every second node. A worm passes under the nodes in between."),
     ("hypercube", "alltoall", "hypercube:4", "hypercube-pairwise", 5, "All-to-all on a hypercube: each pair of nodes meets once. Routes go dimension by dimension (e-cube)."),
     ("product", "alltoall", "ring:4*line:3*complete:5", "product", 3, "All-to-all in a product of a ring, a line and a complete graph, dimension by dimension."),
     ("broadcast", "broadcast", "torus:5x5", "wang-tseng", 1, "Broadcast on an all-port torus (Wang and Tseng): a node sends on all of its links at once."),
@@ -58,7 +58,7 @@ STILLS = [  # name, operation, network, algorithm, step, what it shows
 class Gallery:
     def __init__(self, program):
         self.program = str(Path(program).resolve())
-        # What a picture says of its command names the program, not where it lies.
+        # Pictures show their command with the program's name, not its path.
         self.env = {**os.environ, "PATH": str(Path(self.program).parent) + os.pathsep + os.environ.get("PATH", "")}
 
     def run(self, *arguments, folder=None, check=True):
@@ -87,7 +87,7 @@ def family(network):
 
 
 def source_file(operation, algorithm):
-    """Where the algorithm is registered: the file that names it and its operation, in the operation's folder if there are several."""
+    """The file that registers the algorithm: it names the algorithm and its operation. Prefers the operation's folder."""
     name, of = re.compile(r'\.name = "%s"' % re.escape(algorithm)), re.compile(r"operations::%s\b" % operation)
     files = []
     for file in sorted((ROOT / "collectives").rglob("*.cpp")):
@@ -108,14 +108,14 @@ def page(title, body, script=""):
 
 
 def colours():
-    """The style sheet's colours for a picture in a file of its own: light, and dark where the page is."""
+    """The style sheet's light and dark colours, for a picture in its own file."""
     style = (HERE / "bundle" / "page.css").read_text(encoding="utf-8")
     light, dark = ([*dict.fromkeys(re.findall(r"--[\w-]+: ?#[0-9a-f]{3,6}", rule))] for rule in re.findall(r"\{([^{}]*--dim-0[^{}]*)\}", style)[:2])
     return light, dark
 
 
 def alone(svg):
-    """A themed picture with the colours that it uses: what stands in a page's img does not see the page's."""
+    """A themed picture with the colours that it uses: an img element cannot use those of its page."""
     used = set(re.findall(r"var\((--[\w-]+)\)", svg))
     light, dark = (";".join(token for token in tokens if token.split(":")[0] in used) for tokens in colours())
     style = f"<style>:root{{{light}}}@media (prefers-color-scheme:dark){{:root{{{dark}}}}}</style>"
@@ -123,7 +123,7 @@ def alone(svg):
 
 
 def themed(svg):
-    """A plot for print with the page's colours instead of the light ones; its ground is first of those that are white."""
+    """A plot for print with the page's colours instead of the light ones. White stands for the background first."""
     light, _ = colours()
     tokens = {}
     for token in light:
@@ -170,7 +170,7 @@ class Site(Gallery):
         return f"{startups} start-up{'s' if startups != 1 else ''} · {blocks:g} block{'s' if blocks != 1 else ''} · {contention}"
 
     def model_plot(self, card):
-        """The model's times of the algorithm beside those of up to five others for as many ports."""
+        """The modelled times of the algorithm and of up to five others with the same ports."""
         rows = self.json("list", card["row"]["operation"], "--on", card["network"], "--bytes", "8..64K")
         known = [r for r in rows if r.get("admitted") and r.get("model_time_us") is not None and r["ports"] == card["row"]["ports"]]
         at = {r["algorithm"]: r["model_time_us"] for r in known if r["block_bytes"] == 1024}
@@ -186,23 +186,23 @@ class Site(Gallery):
         row, check, escape = card["row"], card["check"], html.escape
         source = source_file(row["operation"], row["algorithm"])
         formula = ", ".join(f"{key.replace('_', ' ')} {value:g}" for key, value in check["predicted"].items() if isinstance(value, (int, float)))
-        facts = [("does", row["summary"]), ("source", row["source"]), ("needs", "; ".join(row["needs"]) or "any network"), ("formula here", formula or "none"), ("ports", row["ports"])]
+        facts = [("summary", row["summary"]), ("source", row["source"]), ("needs", "; ".join(row["needs"]) or "any network"), ("formula on this network", formula or "none"), ("ports", row["ports"])]
         if row["remark"]:
             facts.append(("remark", row["remark"]))
         table = "".join(f"<tr><th scope=row>{escape(key)}</th><td>{escape(value)}</td></tr>" for key, value in facts)
-        file = f'<p>Its file: <a href="../../{source}">{source}</a></p>' if source else ""
+        file = f'<p>Source file: <a href="../../{source}">{source}</a></p>' if source else ""
         if self.folder.resolve() != (ROOT / "build" / "gallery").resolve() and source:
-            file = f"<p>Its file: {source}</p>"
+            file = f"<p>Source file: {source}</p>"
         plot = self.model_plot(card)
         body = f"""<p><a href="index.html">Gallery</a></p><div class="article"><h1>{escape(row['operation'])}: {escape(row['algorithm'])}</h1>
-<table>{table}</table>{file}<p class="player-link"><a href="players/{card['name']}.html">The player on {escape(card['network'])}, on a page of its own</a>; <a href="pictures/{card['name']}-steps.svg">its steps as one picture, for print</a></p></div>
+<table>{table}</table>{file}<p class="player-link"><a href="players/{card['name']}.html">The player on {escape(card['network'])} on its own page</a>; <a href="pictures/{card['name']}-steps.svg">its steps as one picture, for print</a></p></div>
 <div class="steps"><img src="pictures/{card['name']}-steps.svg" alt="{escape(row['operation'])} on {escape(card['network'])}, step by step"></div>
 <iframe class="player" title="player" src="players/{card['name']}.html"></iframe>
-{plot}<div class="article"><p>Made by</p><pre tabindex="0">wormcube draw {escape(' '.join(card['call']))} --html FILE</pre></div>"""
+{plot}<div class="article"><p>Made with</p><pre tabindex="0">wormcube draw {escape(' '.join(card['call']))} --html FILE</pre></div>"""
         (self.folder / f"{card['name']}.html").write_text(page(card["name"], body), encoding="utf-8")
 
     def plots(self, results, *options):
-        """The pictures of `plot` of a file of results, inline."""
+        """The pictures that `plot` makes from a file of results, inline."""
         with tempfile.TemporaryDirectory() as folder:
             picture = Path(folder) / "plot.svg"
             done = self.run("plot", results, "--svg", picture, *options, check=False)
@@ -217,7 +217,7 @@ class Site(Gallery):
         if tables.returncode not in (0, 1):
             return False
         body = f"""<p><a href="index.html">Gallery</a></p><div class="article"><h1>{html.escape(title)}</h1></div>{self.plots(results)}
-<div class="article"><pre tabindex="0">{html.escape(tables.stdout)}</pre><p>Made by</p><pre>wormcube reproduce {paper}</pre></div>"""
+<div class="article"><pre tabindex="0">{html.escape(tables.stdout)}</pre><p>Made with</p><pre>wormcube reproduce {paper}</pre></div>"""
         (self.folder / f"paper-{paper}.html").write_text(page(title, body), encoding="utf-8")
         return True
 
@@ -239,7 +239,7 @@ class Site(Gallery):
             operations.setdefault(card["row"]["operation"], []).append(card)
         made = [(paper, title) for paper, title in PAPERS if self.only.search(f"paper/{paper}") and self.paper_page(paper, title)]
         networks = [self.network_card(network) for network in NETWORKS if self.only.search(f"network/{network}")]
-        parts = ['<div class="gallery-head"><h1>wormcube gallery</h1><p class="below">every algorithm, played on a network that suits it; counted, and proved</p></div><div class="gallery-tools">']
+        parts = ['<div class="gallery-head"><h1>wormcube gallery</h1><p class="below">every algorithm on a network that suits it, with its counts and proof</p></div><div class="gallery-tools">']
         for name, value in [("All", "")] + [(name, name) for name in FAMILIES]:
             parts.append(f'<button type="button" data-family-filter="{value}" aria-pressed="{"true" if value == "" else "false"}">{name}</button>')
         parts.append('<input id="find" type="search" placeholder="Find an algorithm /" aria-label="Find an algorithm"><button id="theme" type="button" aria-label="theme">◐</button></div>')
@@ -249,7 +249,7 @@ class Site(Gallery):
             for card in of_operation:
                 parts.append(f'<a class="card gallery-card" data-family="{family(card["network"])}" href="{card["name"]}.html">{card["picture"]}<div class="name">{html.escape(card["row"]["algorithm"])} <span>{html.escape(card["network"])}</span></div><div class="facts">{self.facts(card["check"])}</div></a>')
             parts.append("</div></section>")
-        parts.append(f'<section class="operation"><h2>Networks <small>as `wormcube topology NETWORK --svg FILE` draws them</small></h2><div class="cards">{"".join(networks)}</div></section>')
+        parts.append(f'<section class="operation"><h2>Networks <small>drawn by `wormcube topology NETWORK --svg FILE`</small></h2><div class="cards">{"".join(networks)}</div></section>')
         parts.append('<section><h2>Papers</h2><ul>' + "".join(f'<li><a href="paper-{paper}.html">{html.escape(title)}</a></li>' for paper, title in made) + "</ul></section>")
         script = (HERE / "bundle" / "gallery.js").read_text(encoding="utf-8")
         (self.folder / "index.html").write_text(page("wormcube gallery", "".join(parts), script), encoding="utf-8")
@@ -258,7 +258,7 @@ class Site(Gallery):
 
 
 def tutorial_plot(gallery):
-    """The plot of docs/tutorial.md, with a short name, and without the lines that say where and when it was made."""
+    """The plot of docs/tutorial.md, with a short name, and without the lines about its origin."""
     with tempfile.TemporaryDirectory() as folder:
         for name, network, algorithm in (("doubling", "hypercube:4", "recursive-doubling"), ("ring", "ring:16", "reduce-scatter-allgather:pattern=ring")):
             gallery.run("replay", "allreduce", "--on", network, "--algorithm", algorithm, "--bytes", "64..1M", "--json", f"{name}.json", folder=folder)

@@ -54,7 +54,7 @@ class GraphPlacer {
  private:
   /// Up to most_exact vertices all are pivots: the stress is that of all pairs.
   static constexpr std::size_t most_exact = 1024, pivots_of_larger = 100;
-  /// Of small graphs the best of several starts is taken, and nodes are moved off foreign links.
+  /// For small graphs it keeps the best of several starts and moves nodes off foreign links.
   static constexpr std::size_t most_small = 128, starts_of_small = 16;
   static constexpr int sweeps = 200, sweeps_of_larger = 60, most_widenings = 8, pushes = 80;
   static constexpr double widening = 1.12;
@@ -102,7 +102,7 @@ class GraphPlacer {
       return 0.7 * (distances_[i % count][v] - distances_[(i + 1) % count][v]);
     };
     for (std::size_t v = 0; v < vertices_; ++v) {
-      // A spiral parts the vertices that have the same distances.
+      // A spiral separates vertices that have the same distances.
       const double angle = 2.39996 * static_cast<double>(v);
       const Point apart{0.4 * std::cos(angle), 0.4 * std::sin(angle)};
       places_[v] = ideal_ * (Point{between(first, v), between(first + 2, v)} + apart);
@@ -132,7 +132,7 @@ class GraphPlacer {
     }
   }
 
-  /// How far the distances are from those wanted.
+  /// How far the distances are from the desired ones.
   double stress() const {
     double sum = 0;
     for (std::size_t i = 0; i < pivots_.size(); ++i) {
@@ -176,7 +176,7 @@ class GraphPlacer {
       }
     }
   }
-  /// \returns whether anything was too near
+  /// \returns whether a node was too near a link
   bool push_apart() {
     const double from_link = 0.235 * ideal_, from_node = 0.4 * ideal_;
     bool near = false;
@@ -238,7 +238,7 @@ class GraphPlacer {
   double ideal_;
   std::vector<std::vector<std::int32_t>> neighbours_;
   std::vector<std::size_t> pivots_;
-  std::vector<std::vector<int>> distances_;  // from each pivot; -1 where no way leads
+  std::vector<std::vector<int>> distances_;  // from each pivot; -1 if unreachable
   std::vector<Point> places_;
 };
 

@@ -248,7 +248,7 @@ void LayoutMaker::bound() {
 void require_drawable(const Topology& topology) {
   if (topology.links() <= most_drawn_links) return;
   throw UsageError(fmt::format(
-      "{} has {} links; pictures are drawn of up to {}; use a smaller network of its kind",
+      "{} has {} links, the limit for pictures is {}; use a smaller network of its kind",
       topology.name(), topology.links(), most_drawn_links));
 }
 

@@ -23,14 +23,14 @@ constexpr Point operator*(double f, Point a) { return {f * a.x, f * a.y}; }
 struct Lane {
   std::int32_t from = 0, to = 0;  ///< vertices: nodes, then switches
   int dimension = 0;
-  /// Names the outgoing link the same way at every node: a sign, a displacement, or a port.
+  /// The outgoing link's name, which is the same at every node: a sign, a displacement, or a port.
   int slot = 0;
-  bool dateline = false;  ///< from this link on a worm holds virtual channel 1 of the dimension
-  bool thin = false;      ///< of a complete graph: narrow, or left out where idle
-  bool tick = false;      ///< at a node's edge, beside others: its colour is that of its dimension
+  bool dateline = false;  ///< from this link on, a worm holds virtual channel 1 of the dimension
+  bool thin = false;      ///< in a complete graph: narrow, or hidden if idle
+  bool tick = false;      ///< a short line at a node's edge in the dimension's colour
   /// From the sender's edge to the receiver's.
   std::vector<Point> points = {};
-  /// The points before the gap of a link that is two stubs; 0: there is no gap.
+  /// The number of points before the gap of a link drawn as two stubs; 0: no gap.
   std::size_t gap = 0;
 };
 
@@ -52,30 +52,30 @@ struct Layout {
   std::int32_t nodes = 0;
   std::vector<Point> places;               ///< of all vertices
   std::vector<std::string> names;          ///< of all vertices
-  std::vector<std::vector<Rank>> factors;  ///< coordinates as nodes have them: sizes alone
+  std::vector<std::vector<Rank>> factors;  ///< for coordinates: the sizes
   std::vector<Lane> lanes;                 ///< link by link
   std::vector<Label> labels;               ///< at stubs and borders
   std::vector<Frame> frames;               ///< planes
-  double pitch = 72;                       ///< from a node of a grid to the next
+  double pitch = 72;                       ///< distance between neighbours in a grid
   double radius = 14, lane = 3, offset = 5;
-  double number_size = 11.5;  ///< of the nodes' names; 0: not drawn
+  double number_size = 11.5;  ///< font size of the nodes' names; 0: not drawn
   bool large = false;         ///< more than 256 nodes
-  Point corner, size;         ///< of the picture, with its margin
-  std::string shape;          ///< for readers without sight: "torus 8 by 8"
+  Point corner, size;         ///< the picture's bounds, with its margin
+  std::string shape;          ///< for screen readers: "torus 8 by 8"
 };
 
 /// Networks with more links than this have no picture.
 inline constexpr std::int64_t most_drawn_links = 100'000;
 
-/// Throws UsageError, with both numbers, for a network of more: to be asked before work that takes
-/// long.
+/// Throws UsageError, with both numbers, for a network with too many links. Call it before long
+/// work.
 void require_drawable(const Topology& topology);
 
 /// \param folded  rings in the order 0 2 4 .. 5 3 1, so that all links are short
-/// Throws UsageError, with both numbers, for a network of too many links.
+/// Throws UsageError, with both numbers, for a network with too many links.
 Layout layout(const Routing& routing, bool folded = false);
 
-/// Places of an arbitrary graph, by stress majorisation: the same every time.
+/// Places of an arbitrary graph's vertices, by stress majorisation. Deterministic.
 /// \param links  pairs of vertices, each once
 std::vector<Point> graph_places(std::int32_t vertices,
                                 const std::vector<std::pair<std::int32_t, std::int32_t>>& links,

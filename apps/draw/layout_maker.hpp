@@ -21,14 +21,14 @@ class LayoutMaker {
   Layout make();
 
  private:
-  /// From a node to the next, where nothing is said.
+  /// The default distance between neighbours.
   static constexpr double pitch = 72;
 
   static Point unit(Point a) {
     const double length = std::max(1e-9, std::hypot(a.x, a.y));
     return {a.x / length, a.y / length};
   }
-  /// To the right of who travels in this direction; y goes down.
+  /// The right-hand side of a traveller in this direction; y goes down.
   static constexpr Point right_of(Point direction) { return {-direction.y, direction.x}; }
 
   // Vertices and links.
@@ -49,7 +49,7 @@ class LayoutMaker {
 
   /// On the right-hand side of the line between two vertices.
   void straight(Lane& lane);
-  /// Leaves in one direction, and arrives at the other end from another.
+  /// A line that leaves in one direction and arrives from another.
   void stubs(Lane& lane, Point leaving, Point outside_receiver, double length, double start);
   void number_stub(std::int32_t at, std::int32_t partner, Point direction);
   const std::string& name(std::int32_t v) const {
@@ -92,15 +92,15 @@ class LayoutMaker {
   /// A lane inside a plane along one of its axes. \param along  where coordinates grow
   void in_plane(Lane& lane, const Axis& axis, Point along);
   void grid();
-  /// Room for arcs across the axis that has them.
+  /// Space for arcs, across the axis that has them.
   void spread(Axis& rows, Axis& columns) const;
   void number_borders(const Axis& rows, const Axis& columns, Point corner, Rank base);
 
   // Three dimensions and more: planes of the last two, numbered by the others.
 
   struct PlaneSizes {
-    double across, down;               // from one plane to the next
-    double left, right, above, below;  // of the frame, around the nodes' middles
+    double across, down;               // distance between planes
+    double left, right, above, below;  // the frame's margins around the nodes' middles
   };
   /// \param inner  the width and height of a plane, between the middles of its outermost nodes
   void place_planes(Rank count, Point inner, const PlaneSizes& sizes,
@@ -124,8 +124,8 @@ class LayoutMaker {
 
   const Topology& topology_;
   bool folded_;
-  std::vector<int> real_;                   // dimensions of more than one node
-  std::vector<std::int32_t> first_switch_;  // of each dimension
+  std::vector<int> real_;                   // dimensions with more than one node
+  std::vector<std::int32_t> first_switch_;  // for each dimension
   double pitch_ = pitch, stub_ = 0.36 * pitch, tick_ = 0.17 * pitch, thin_offset_ = 5;
   Layout result_;
 };

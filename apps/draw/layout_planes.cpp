@@ -195,7 +195,7 @@ void LayoutMaker::name_nodes_in_binary() {
   if (result_.number_size > 0) result_.number_size = bits > 4 ? 8.6 : bits == 4 ? 9.4 : 11.5;
 }
 
-// Of two bits the Gray code is its own inverse.
+// The Gray code of two bits is its own inverse.
 void LayoutMaker::nested_squares() {
   const auto d = real_.size();
   for (Rank rank = 0; rank < topology_.nodes(); ++rank) {

@@ -76,7 +76,7 @@ void LayoutMaker::circle(int d) {
 void LayoutMaker::folded_row(int d) {
   const Rank n = topology_.size(d);
   for (Rank i = 0; i < n; ++i) place(i) = {pitch_ * folded(i, n), 0};
-  // Links over one node pass above it going one way, below it going the other.
+  // A link that skips one node passes above it in one direction, below it in the other.
   for (Lane& lane : result_.lanes) {
     const int apart = std::abs(folded(lane.from, n) - folded(lane.to, n));
     apart == 1 ? straight(lane)
@@ -104,7 +104,7 @@ void LayoutMaker::row_or_snake(int d, bool closed) {
       const double side = low / columns % 2 == 0 ? 1 : -1;
       const Point middle = 0.5 * (place(low) + place(high));
       const bool down = lane.from < lane.to;
-      // Down on the right-hand side the right of the way is inside; the other way it is outside.
+      // Downwards on the right-hand side, the right of the path is inside; upwards it is outside.
       const double r = pitch_ / 2 + ((down == (side > 0)) ? -1 : 1) * result_.offset;
       const double x = middle.x + side * result_.radius;
       for (int i = 0; i <= 12; ++i) {

@@ -95,11 +95,11 @@ std::string number2(double x) {
 }  // namespace
 
 double text_room(std::string_view text, double font, bool bold) {
-  // In parts of the font's size: DejaVu Sans, the widest of the fonts that may be there.
+  // In units of the font size. DejaVu Sans is the widest of the fonts that may be used.
   constexpr double narrow = 0.38, usual = 0.62, capital = 0.74, wide = 0.96;
   double width = 0;
   for (const char c : text) {
-    if ((static_cast<unsigned char>(c) & 0xC0U) == 0x80U) continue;  // the rest of a character
+    if ((static_cast<unsigned char>(c) & 0xC0U) == 0x80U) continue;  // a continuation byte
     width += std::string_view(" .,:;'|!()[]/-fijlrtIJ").find(c) != std::string_view::npos ? narrow
              : std::string_view("mwMW%@~=+<>").find(c) != std::string_view::npos          ? wide
              : c >= 'A' && c <= 'Z'                                                       ? capital

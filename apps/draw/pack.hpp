@@ -8,10 +8,10 @@
 
 namespace wormcube::apps {
 
-/// What the page unpacks: {"enc", "count", "data"}.
+/// Packed numbers in the page's format: {"enc", "count", "data"}.
 struct Packed {
   std::string_view encoding = "raw";  ///< or "deflate"
-  std::size_t count = 0;              ///< numbers
+  std::size_t count = 0;              ///< how many numbers
   std::string data;                   ///< base64
 };
 
@@ -22,12 +22,12 @@ class Packer {
     for (; number >= 128; number >>= 7) bytes_.push_back(static_cast<char>(number | 128));
     bytes_.push_back(static_cast<char>(number));
   }
-  /// Zigzag: small numbers of either sign are short.
+  /// Zigzag encoding: small numbers of either sign are short.
   void put_signed(std::int64_t number) {
     put(static_cast<std::uint64_t>(number) << 1 ^ static_cast<std::uint64_t>(number >> 63));
   }
   std::size_t bytes() const { return bytes_.size(); }
-  /// Raw deflate (RFC 1951) where that is shorter.
+  /// Raw deflate (RFC 1951) if that is shorter.
   Packed packed() const;
 
  private:

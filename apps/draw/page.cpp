@@ -1,4 +1,4 @@
-// Pages: escaping, one script, one style, nothing from elsewhere.
+// Pages: escaping, one script, one style sheet, no external resources.
 // SPDX-License-Identifier: Apache-2.0
 #include "wormcube/apps/draw/page.hpp"
 
@@ -8,7 +8,7 @@
 
 namespace wormcube::apps {
 
-// Of bundle/, put in by the build.
+// The contents of bundle/, embedded by the build.
 extern const std::string_view player_script, plot_script, page_style;
 
 std::string escaped(std::string_view text) {

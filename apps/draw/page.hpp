@@ -7,14 +7,14 @@
 
 namespace wormcube::apps {
 
-/// Text in HTML, SVG and attributes of both: nothing of it is markup.
+/// Escapes text for HTML, SVG and their attributes.
 std::string escaped(std::string_view text);
-/// JSON inside a script element: no '<' is left that could end it.
+/// Escapes JSON for a script element: a '<' could end it.
 std::string json_in_html(std::string json);
 
 /// The player. \param fallback  HTML for readers without JavaScript
 std::string player_page(std::string_view title, std::string json, std::string_view fallback);
-/// Plots: pictures and tables that need no script, and a script that answers the pointer.
+/// Plots: pictures and tables that work without a script, and a script for tool tips.
 std::string plot_page(std::string_view title, std::string json, std::string_view body);
 
 }  // namespace wormcube::apps

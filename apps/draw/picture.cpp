@@ -33,11 +33,11 @@ void require_picture_format(PictureFormat format) {
 std::string picture(const std::string& svg, PictureFormat format) {
   if (format == PictureFormat::svg) return svg;
   const auto fail = [](const std::string& reason) { throw UsageError("rsvg-convert: " + reason); };
-  // The SVG goes there in a file without a name: with two pipes each side could wait for the other.
+  // The SVG is passed in an unnamed file: with two pipes each side could wait for the other.
   const std::unique_ptr<std::FILE, int (*)(std::FILE*)> input(std::tmpfile(), std::fclose);
   if (!input || std::fwrite(svg.data(), 1, svg.size(), input.get()) != svg.size() ||
       std::fflush(input.get()) != 0) {
-    fail(fmt::format("a temporary file: {}", std::strerror(errno)));
+    fail(fmt::format("cannot make a temporary file: {}", std::strerror(errno)));
   }
   // PNG for screens and slides has two pixels for each unit of length.
   const std::string command =
@@ -52,7 +52,7 @@ std::string picture(const std::string& svg, PictureFormat format) {
   }
   const int status = pclose(output);
   if (status != 0) {
-    fail(fmt::format("it ended with {}; the SVG has {} bytes: draw less, or SVG",
+    fail(fmt::format("ended with {}; the SVG has {} bytes; draw less, or write SVG",
                      WIFEXITED(status) ? fmt::format("exit code {}", WEXITSTATUS(status))
                                        : fmt::format("signal {}", WTERMSIG(status)),
                      svg.size()));

@@ -1,4 +1,4 @@
-// Files of pictures: SVG is ours, PDF and PNG are made from it by rsvg-convert.
+// Picture files: SVG, and PDF and PNG that rsvg-convert makes from it.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -10,12 +10,12 @@ namespace wormcube::apps {
 
 enum class PictureFormat : std::uint8_t { svg, pdf, png };
 
-/// By the end of a file's name; any name but .pdf and .png means SVG.
+/// The format for a file name: .pdf and .png, otherwise SVG.
 PictureFormat picture_format(std::string_view file);
-/// Throws UsageError if the format needs rsvg-convert and it is not installed. Call it before work
-/// that takes long.
+/// Throws UsageError if the format needs rsvg-convert and it is not installed. Call it before long
+/// work.
 void require_picture_format(PictureFormat format);
-/// The bytes of a file in this format. Throws UsageError if rsvg-convert fails.
+/// A file's bytes in this format. Throws UsageError if rsvg-convert fails.
 std::string picture(const std::string& svg, PictureFormat format);
 
 }  // namespace wormcube::apps

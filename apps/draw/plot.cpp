@@ -112,7 +112,7 @@ std::string plot_svg(const WinnerMap& map, bool themed) {
                                 0));
     }
   }
-  // Regions are parted by lines of the ground.
+  // Lines in the background colour separate regions.
   std::vector<std::vector<Point>> seams;
   for (std::size_t i = 0; i < map.rows.size(); ++i) {
     for (std::size_t j = 0; j < map.sizes.size(); ++j) {

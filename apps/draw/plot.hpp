@@ -14,7 +14,7 @@ struct PlotPoint {
   double x, y;
   std::optional<double> low = {}, high = {};  ///< quartiles
 };
-/// One line: measured points, and the model of the same in dashes.
+/// One line: measured points, and the modelled ones dashed.
 struct PlotSeries {
   std::string name;
   std::vector<PlotPoint> measured, model;  ///< ascending by x
@@ -27,27 +27,27 @@ struct LinePlot {
   std::string title, below, x_name, y_name;
   std::vector<std::string> foot;
   std::vector<PlotSeries> series;
-  bool model_marks = false;           ///< points of the model have marks of their own, hollow
-  std::vector<PlotPoint> limit = {};  ///< a grey line: what copying alone takes
+  bool model_marks = false;           ///< modelled points have hollow marks
+  std::vector<PlotPoint> limit = {};  ///< a grey line: copying alone
   std::string limit_name = {};
-  /// The second panel shows each series as a multiple of the one of this name, or as a share of the
-  /// limit; empty: no panel.
+  /// The second panel shows each series as a multiple of the series with this name, or as a share
+  /// of the limit; empty: no panel.
   std::string ratio_to = {};
 };
-/// Values of networks that have no common measure: a row each, a mark for each series.
+/// Values of networks without a common measure: one row per network, one mark per series.
 struct DotPlot {
   struct Value {
     std::optional<double> counted = {}, formula = {};
   };
   struct Row {
     std::string name;
-    std::vector<Value> values;  ///< one for each series
+    std::vector<Value> values;  ///< one per series
   };
   std::string title, below, x_name;
   std::vector<std::string> series, foot;
-  std::vector<Row> rows;  ///< downwards
+  std::vector<Row> rows;  ///< top to bottom
 };
-/// What is fastest where: rows of networks, columns of block sizes.
+/// A map of the fastest algorithms: rows are networks, columns block sizes.
 struct WinnerMap {
   struct Cell {
     int winner = -1;    ///< index of an algorithm; -1: none runs there

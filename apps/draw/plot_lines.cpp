@@ -17,8 +17,8 @@ namespace {
 
 constexpr double plot_top = 86;
 
-/// Between the lines of a linear axis from 0: 2 or 5, and of larger values 1, 2 or 5 times a power
-/// of ten, at most 20 lines.
+/// The distance between the lines of a linear axis from 0: 2 or 5, for larger values 1, 2 or 5
+/// times a power of ten. At most 20 lines.
 double linear_step(double high) {
   if (high <= 20) return 2;
   if (high <= 100) return 5;
@@ -158,7 +158,7 @@ struct LinePlotter {
         escaped(y_text(point.y)));
   }
 
-  /// Names at the lines' ends, 18 apart, with a thin leader where one had to give way.
+  /// Names at the lines' ends, 18 apart, with a thin leader where a name had to move.
   void labels() {
     struct End {
       double wanted, at;
@@ -226,11 +226,10 @@ struct LinePlotter {
       }
     }
     most = share ? 1 : std::ceil(most * 1.05);
-    marks.push_back(
-        text_mark({plot_left, top - 10},
-                  share ? fmt::format("share of the {}", plot.limit_name)
-                        : fmt::format("how many times the {} of {}", noun(), plot.ratio_to),
-                  13, colours::ink, -1, true));
+    marks.push_back(text_mark({plot_left, top - 10},
+                              share ? fmt::format("share of the {}", plot.limit_name)
+                                    : fmt::format("{} relative to {}", noun(), plot.ratio_to),
+                              13, colours::ink, -1, true));
     const auto at = [&](double value) { return end - value / most * (end - top); };
     for (int i = 0; i <= 2; ++i) {
       const double value = most * i / 2;

@@ -1,4 +1,4 @@
-// What all plots share: marks, logarithmic axes, headings, feet.
+// Parts of all plots: marks, logarithmic axes, headings, footers.
 // SPDX-License-Identifier: Apache-2.0
 #include "wormcube/apps/draw/plot_parts.hpp"
 
@@ -79,7 +79,7 @@ void widen_to_half_decades(double& low, double& high) {
 }
 
 double log_share(double value, double low, double high) {
-  // A quotient of the values might leave the range of a double.
+  // A quotient of the values could overflow a double.
   return (std::log(value) - std::log(low)) / (std::log(high) - std::log(low));
 }
 

@@ -1,4 +1,4 @@
-// What all plots share: marks of series, logarithmic axes, headings, feet.
+// Parts of all plots: marks of series, logarithmic axes, headings, footers.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -12,8 +12,8 @@ namespace wormcube::apps {
 
 inline constexpr double plot_width = 1120, plot_left = 86, plot_right = 250;
 
-/// What marks a series beside its colour. Those of the second six are hollow.
-/// \param around  hollow and larger, to be seen around a filled one
+/// Draws the mark of a series. The marks of series 6 to 11 are hollow.
+/// \param around  hollow and larger, visible around a filled mark
 void draw_series_mark(std::size_t i, Point p, const std::string& data, Marks& marks,
                       bool around = false);
 
@@ -28,21 +28,21 @@ struct Tick {
   double value;
   bool is_decade;
 };
-/// The decades of a logarithmic axis, and twice and five times each. Of more than 12 decades: every
-/// second, third, ..
+/// The decades of a logarithmic axis, and twice and five times each. For more than 12 decades:
+/// every second, third, .. decade.
 std::vector<Tick> log_ticks(double low, double high);
 
-/// Title, what is seen, the names of the series beside their samples.
-/// \param sample  draws the sample of a series at x; false: the series is not named
+/// Title, subtitle, the names of the series beside their samples.
+/// \param sample  draws the sample of a series at x; returns false to leave the series out
 void draw_heading(const std::string& title, const std::string& below, double left,
                   const std::vector<std::string>& series, Marks& marks,
                   const std::function<bool(std::size_t series, double x)>& sample);
 
-/// Version, command, host: in lines of the picture's width.
+/// Version, command and host, wrapped to the picture's width.
 std::vector<std::string> foot_lines(const std::vector<std::string>& foot, double left);
 void draw_foot_lines(const std::vector<std::string>& lines, double y, double left, Marks& marks);
 
-/// The plots of a page have one width; a plot in a file of its own is cropped.
+/// The plots of a page have one width; a plot in its own file is cropped.
 std::string plot_text(const Marks& marks, double height, std::string title, bool themed);
 
 }  // namespace wormcube::apps

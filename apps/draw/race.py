@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
-"""The moving picture of README.md: two algorithms on one network, played by their replayed times.
+"""Makes the animation in README.md: two algorithms on one network, timed by `replay`.
 
 usage: race.py PROGRAM FILE.svg [--still MICROSECONDS]
 
 Every node fills as its blocks arrive, and a link lights up while messages want it: blue for one, orange to red for several.
-Messages and times are those of `wormcube replay --json` and `wormcube show --json`. The SVG moves by SMIL, without a script.
-A viewer that does not animate shows the moment that --still names; without it, the one at which the first algorithm ends.
+Messages and times are those of `wormcube replay --json` and `wormcube show --json`. SMIL animates the SVG, without a script.
+A viewer without animation shows the moment of --still, by default the end of the first algorithm.
 """
 # SPDX-License-Identifier: Apache-2.0
 import json
@@ -15,7 +15,7 @@ from collections import defaultdict
 
 OPERATION, NETWORK, BYTES, SIDE = "allgather", "torus:8x8", "4K", 8
 RACERS = (("bruck", "6 steps; its messages share links"), ("swing", "6 steps; partners are near"))
-PLAY, HOLD, TICK = 10.0, 3.0, 25  # seconds that the slower one takes, seconds after it, microseconds of a tick of the clock
+PLAY, HOLD, TICK = 10.0, 3.0, 25  # seconds for the slower one, seconds after it, microseconds per tick of the clock
 CELL, NODE, PANEL, LEFT, TOP = 40, 22, 380, 50, 120
 COLOURS = ("#58a6ff", "#f0a33c", "#f0763c", "#e5484d")  # one message, two, three, more
 IDLE = "#30404f"
@@ -27,7 +27,7 @@ def of_program(program, *words):
 
 
 class Racer:
-    """One algorithm: when the blocks of each node come, and how many messages want each link, as lists of (us, value)."""
+    """One algorithm: arrivals of blocks at each node, and messages that want each link, as lists of (us, value)."""
 
     def __init__(self, program, name):
         call = (OPERATION, "--on", NETWORK, "--algorithm", name, "--bytes", BYTES)
@@ -54,7 +54,7 @@ class Racer:
 
 
 def animated(attribute, line, text, still, length):
-    """The attribute's value at the moment that stands still, and the element that animates it."""
+    """The attribute's value in the still image, and the element that animates it."""
     last, values = {}, []
     for at, value in line:
         last[round(at / length, 4)] = text(value)
@@ -77,7 +77,7 @@ def neighbours(node):
 
 
 def segments(link):
-    """A directed link as path data: its lane lies to the right of its direction; round the torus it is two stubs."""
+    """A directed link as path data. Its lane lies to the right of its direction; wraparound links are two stubs."""
     a, b = (int(name) for name in link.split("->"))
     (y1, x1), (y2, x2) = divmod(a, SIDE), divmod(b, SIDE)
     sign = lambda n: (n > 0) - (n < 0)
@@ -108,7 +108,7 @@ def panel(racer, what, left, still, length, first):
         height = lambda count: f"{max(1, round((NODE - 2) * count / SIDE**2))} {2 * NODE}"
         nodes[animated("stroke-dasharray", line, height, still, length)].append(divmod(node, SIDE))
     for (now, animation), places in nodes.items():
-        # One line as wide as the node, from its lower side upwards; its only dash is as long as the node is full.
+        # A line as wide as the node, from the bottom up. Its only dash shows the share of blocks in the node.
         d = "".join(f"M{x * CELL} {y * CELL + half - 1}v-{NODE - 2}" for y, x in places)
         out.append(f'<path class="full" stroke-dasharray="{now}" d="{d}">{animation}</path>')
     now, animation = animated("opacity", [(0.0, 0), (racer.end, 1)], str, still, length)

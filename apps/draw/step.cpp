@@ -21,7 +21,7 @@ namespace {
 
 using TextRow = std::vector<std::string>;
 
-/// Columns aligned right, the last `text_columns` left; lines longer than `most` are cut.
+/// Aligns columns right, the last `text_columns` left, and cuts lines longer than `most`.
 std::string aligned(const TextRow& heads, const std::vector<TextRow>& rows,
                     std::size_t text_columns, std::size_t most) {
   std::vector<std::size_t> widths(heads.size());
@@ -55,7 +55,7 @@ std::string blocks_text(Bytes bytes, Bytes block_bytes) {
              : fmt::format("{:.4g}", static_cast<double>(bytes) / static_cast<double>(block_bytes));
 }
 
-/// Every link's messages, for the labels of pictures.
+/// Every link's messages, for labels of pictures.
 std::map<Link, std::vector<const DrawnMessage*>> messages_of_links(const DrawnStep& step,
                                                                    const Routing& routing) {
   std::map<Link, std::vector<const DrawnMessage*>> of;
@@ -79,7 +79,7 @@ constexpr Rank most_dot_nodes = 1024;
 // More idle cables than this would hide the messages.
 constexpr Link most_idle_links = 8192;
 
-/// Text between double quotes.
+/// Text in double quotes.
 std::string quoted(std::string_view text) {
   std::string out = "\"";
   for (const char c : text) {
@@ -231,7 +231,7 @@ std::string step_csv(const DrawnStep& step, const Routing& routing,
 void require_dot(const Topology& topology) {
   if (topology.nodes() > most_dot_nodes) {
     throw UsageError(fmt::format(
-        "{}: {} nodes; a graph for Graphviz has up to {}; use the table (--node shows one node) or "
+        "{}: {} nodes, the limit for Graphviz is {}; use the table (--node shows one node) or "
         "--csv",
         topology.name(), topology.nodes(), most_dot_nodes));
   }
@@ -248,7 +248,7 @@ std::string step_dot(const DrawnStep& step, const Routing& routing) {
       "  edge [fontname=Helvetica fontsize=10];\n",
       quoted(topology.name()), quoted(fmt::format("{}, step {}", topology.name(), step.step)));
   const Layout places = layout(routing);
-  // Neighbours are 1.4 inches apart: labels have room.
+  // Neighbours are 1.4 inches apart to leave room for labels.
   const double scale = 100 / places.pitch;
   for (std::size_t v = 0; v < places.places.size(); ++v) {
     const bool is_switch = v >= static_cast<std::size_t>(places.nodes);
@@ -262,9 +262,9 @@ std::string step_dot(const DrawnStep& step, const Routing& routing) {
     const std::size_t arrow = name.find("->");
     return std::pair(name.substr(0, arrow), name.substr(arrow + 2));
   };
-  std::set<std::pair<std::string, std::string>> drawn;  // cables, one way
+  std::set<std::pair<std::string, std::string>> drawn;  // cables, one direction
   for (const auto& [link, messages] : of_links) drawn.insert(ends(link));
-  // One line per cable that is idle both ways, one per busy link.
+  // One line per cable that is idle in both directions, one per busy link.
   for (Link link = 0; link < topology.links(); ++link) {
     const auto busy = of_links.find(link);
     if (busy == of_links.end() && !idle) continue;

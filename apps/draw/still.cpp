@@ -17,7 +17,7 @@ namespace {
 
 using Pieces = std::vector<std::vector<Point>>;
 
-/// A lane's points, shifted to the right: two pieces where it has a gap.
+/// A lane's points, shifted to the right: two pieces if it has a gap.
 Pieces lane_pieces(const Lane& lane, double shift = 0) {
   Pieces pieces;
   const std::size_t n = lane.points.size();
@@ -44,8 +44,8 @@ double lane_length(const Lane& lane) {
   return length;
 }
 
-/// Near the middle of a lane, before it, so that the discs of a cable's two lanes lie apart. A lane
-/// with a gap has it on its first stub.
+/// A point shortly before the middle of a lane, so that the discs of a cable's two lanes lie apart.
+/// For a lane with a gap, the point is on its first stub.
 Point lane_middle(const Lane& lane) {
   double left = lane_length(lane) * (lane.gap > 0 ? 0.25 : 0.4);
   for (std::size_t i = 0; i + 1 < lane.points.size(); ++i) {
@@ -101,7 +101,7 @@ void draw_bar(Point node, double r, double share, std::size_t v, Marks& marks) {
   marks.back().data = fmt::format(" class=\"held\" data-of=\"{}\"", v);
 }
 
-/// Names; and below each what the node has of its result, where that is known.
+/// Names, and below each the share of its result that the node has, if known.
 void draw_nodes(const Layout& layout, const std::vector<bool>* busy,
                 const std::vector<double>* held, Marks& marks) {
   const double r = layout.radius;
@@ -246,7 +246,7 @@ class WormDrawer {
     }
   }
 
-  /// What follows each other under a node is one line; a gap stays one.
+  /// Joins consecutive pieces under a node into one line; gaps stay.
   static void join(Pieces& pieces, Pieces more) {
     for (std::size_t i = 0; i < more.size(); ++i) {
       const Point a = pieces.back().back(), b = more[i].front();
@@ -338,14 +338,14 @@ double caption_inset(const Still& still) { return text_room(still.head + " ", 12
 std::vector<std::string> caption_lines(const Still& still, double width) {
   return wrapped(still.caption, 12, width - caption_inset(still));
 }
-/// What a picture in a column of some width is high, with its caption.
+/// The height of a picture with its caption in a column of a given width.
 double picture_height(const Still& still, double width, double most_height) {
   const double lines = static_cast<double>(caption_lines(still, width).size());
   const double scale = std::min({width / still.size.x, most_height / still.size.y, 1.25});
   return 9 + 15 * lines + scale * still.size.y + 18;
 }
 
-/// Title, lines below it, the table of figures; returns where it ends.
+/// Draws the title, the lines below it and the table of figures; returns the y below them.
 double draw_head(const Sheet& sheet, double width, Marks& marks) {
   double y = sheet_margin + 16;
   marks.push_back(text_mark({sheet_margin, y}, sheet.title, 20, colours::ink, -1, true));
@@ -369,7 +369,7 @@ double draw_head(const Sheet& sheet, double width, Marks& marks) {
   return y + (sheet.figures.empty() ? 12 : 32);
 }
 
-/// A picture in a box of some width; returns its height.
+/// Draws a picture in a box of a given width; returns its height.
 double draw_picture(const Still& still, Point at, double width, double most_height, Marks& marks) {
   marks.push_back(path_mark({{at, at + Point{width, 0}}}, colours::ink, 1));
   marks.push_back(text_mark(at + Point{0, 17}, still.head, 12.5, colours::ink, -1, true));

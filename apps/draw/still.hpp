@@ -1,4 +1,4 @@
-// Still pictures of steps: the page's look, for print and for the gallery.
+// Still pictures of steps for print and for the gallery, which look like the page.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -11,9 +11,9 @@
 
 namespace wormcube::apps {
 
-/// The network with the worms of a step, all paths whole; links that several share as bands with
-/// their load.
-/// \param most_bytes  of the run's messages: the widest worm
+/// The network with the worms of a step on their whole paths; shared links are bands with their
+/// load.
+/// \param most_bytes  the run's largest message, drawn as the widest worm
 /// \param titles      worms and bands have tool tips
 /// \param held        the share of its result that each node has when the step begins, shown as a
 ///                    bar; nullptr: no bars
@@ -21,7 +21,7 @@ Marks step_marks(const Layout& layout, const Routing& routing, const DrawnStep& 
                  Bytes most_bytes, bool titles = false, const std::vector<double>* held = nullptr);
 /// The network alone.
 Marks network_marks(const Layout& layout);
-/// Links by what they carry over all steps: bytes, and the most messages in a step.
+/// Links by their traffic over all steps: bytes, and the most messages in a step.
 struct LinkTotals {
   std::vector<std::uint64_t> bytes;
   std::vector<int> most;
@@ -29,21 +29,21 @@ struct LinkTotals {
 LinkTotals link_totals(const Schedule& schedule, const Routing& routing);
 Marks totals_marks(const Layout& layout, const LinkTotals& totals);
 
-/// One picture with a line above it.
+/// One picture with a caption line above it.
 struct Still {
   std::string head, caption;  ///< "step 2", " two hops · 64 worms of 32 blocks · load 1"
   Marks marks;
   Point corner, size;
 };
-/// A row of a table: its name, then its cells.
+/// A table row: its name, then its cells.
 using TableRow = std::vector<std::string>;
 /// Title, figures, and pictures in two columns.
 struct Sheet {
   std::string title, below, foot;
-  std::vector<TableRow> figures;  ///< the first: the heads
+  std::vector<TableRow> figures;  ///< the first row: the heads
   std::vector<Still> pictures;
 };
-/// Cropped.
+/// One cropped picture.
 std::string sheet_svg(const Sheet& sheet);
 
 }  // namespace wormcube::apps

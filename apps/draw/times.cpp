@@ -45,7 +45,7 @@ class LifeObserver final : public ReplayObserver {
 PlayTimes pack_times(const Schedule& schedule, const Routing& routing, const MachineModel& model) {
   if (model.stores()) {
     throw UsageError(
-        "draw --clock replay shows worms and packets; leave --store-and-forward out, or see "
+        "draw --clock replay shows worms and packets; leave out --store-and-forward, or see "
         "`wormcube replay`");
   }
   LifeObserver observer;

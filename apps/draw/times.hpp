@@ -1,4 +1,4 @@
-// When each message of a replay holds each of its channels: what a player shows by time.
+// When each message of a replay holds each of its channels, for players that show a replay.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -7,13 +7,13 @@
 
 namespace wormcube::apps {
 
-/// Of each message between two nodes, in the order of pack_messages(), picoseconds as differences:
-/// its start-up's end since that of the message before (zigzag); for each channel and the ejection
-/// port how long after what came before it was asked for and how long after that granted; when the
-/// tail arrived since then; for each channel when it was free again since the one before, the first
-/// since its grant.
+/// For each message between two nodes, in the order of pack_messages(), picoseconds as differences:
+/// the end of its start-up, from that of the previous message (zigzag); for each channel and the
+/// ejection port its request, from the previous event, and its grant, from the request; the arrival
+/// of the tail; for each channel its release, from the release of the previous channel, for the
+/// first channel from its grant.
 struct PlayTimes {
-  Ticks time = 0;  ///< of it all
+  Ticks time = 0;  ///< of the whole replay
   std::size_t blocked = 0;
   Packed packed;
 };

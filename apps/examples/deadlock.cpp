@@ -1,4 +1,4 @@
-// A node program that deadlocks, and what the machine says about it.
+// A node program that deadlocks, and the machine's report.
 // SPDX-License-Identifier: Apache-2.0
 #include <cstdio>
 
@@ -12,18 +12,18 @@ int main() {
     machine.run([](Node& node) {
       const Rank p = node.size(), r = node.rank();
       const Memory mine = node.memory(8), theirs = node.memory(8);
-      // Each node waits for the next one before it sends anything itself: a cyclic wait. Sent and
-      // received in one step, nothing would wait:
+      // Each node waits for the next one before it sends anything itself: a cyclic wait. With the
+      // send and the receive in one step, nothing waits:
       //   node.step({send(mod(r - 1, p), mine), receive(mod(r + 1, p), theirs)});
       node.step({receive(mod(r + 1, p), theirs)});
       node.step({send(mod(r - 1, p), mine)});
     });
   } catch (const Deadlock& deadlock) {
-    // Found by the last node that has to wait, at once; nobody waits for a time limit.
+    // The last node that has to wait detects the deadlock at once, without a time limit.
     std::printf("%s\n", deadlock.what());
   }
 
-  // A check of the program finds the same without running it: the step's receives have no sends.
+  // A check finds the error without a run: the step's receives have no sends.
   const auto schedule = record(machine.topology(), [](Node& node) {
     const Memory theirs = node.memory(8);
     node.step({receive(mod(node.rank() + 1, node.size()), theirs)});
@@ -31,7 +31,7 @@ int main() {
   const ScheduleReport report = check(schedule, Routing(machine.topology()), false);
   for (const std::string& problem : report.problems) std::printf("check: %s\n", problem.c_str());
 
-  // The machine has unwound all nodes and is as good as new.
+  // The machine has unwound all nodes and can run again.
   machine.run([](Node& node) { node.step(); });
   return 0;
 }

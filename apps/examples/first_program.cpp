@@ -1,4 +1,4 @@
-// A first node program: eight computers in a ring add up a number of each.
+// A first node program: eight computers in a ring add up one number from each.
 // SPDX-License-Identifier: Apache-2.0
 #include <cstdio>
 #include <vector>
@@ -12,27 +12,27 @@ int main() {
   // "hypercube:6", "tree:16" and products such as "ring:4*line:3" are networks too.
   Machine machine(Topology::parse("ring:8"));
 
-  // What the nodes leave for the host: each writes to its own entry only.
+  // Results for the host: each node writes only to its own entry.
   std::vector<double> sums(8);
 
-  // The program. Every node runs this function, with a Node that knows who it is.
+  // The program. Every node runs this function with its own Node, which has its rank.
   machine.run([&sums](Node& node) {
     const Rank p = node.size(), r = node.rank();
     const Rank next = mod(r + 1, p), previous = mod(r - 1, p);
 
-    // A node's memory is private: what others need is sent to them.
+    // A node's memory is private: nodes exchange data only by messages.
     const Memory sent = node.memory(sizeof(double)), received = node.memory(sizeof(double));
     double sum = 0;
 
-    // Work on own memory stands in local(). That is what lets wormcube run the same program dry, to
-    // count and check its messages without any data.
+    // Work on the node's own memory goes into local(). A dry run skips it: it executes the program
+    // without data to count and check its messages.
     node.local([&] {
       sum = r * r;
       as<double>(sent)[0] = sum;
     });
 
-    // A step is all that a node sends and receives at one time; it returns when all of it has
-    // happened. Each number goes once round the ring: the node hands on what came last.
+    // A step has all messages that a node sends and receives at one time. It returns when they are
+    // complete. Each number travels once around the ring: a node forwards the last one it received.
     for (Rank t = 1; t < p; ++t) {
       node.step({send(next, sent), receive(previous, received)});
       node.local([&] {

@@ -1,4 +1,4 @@
-// A plugin with an operation and an algorithm for it: every node gets its two neighbours' blocks.
+// A plugin with an operation and an algorithm for it: every node receives its neighbours' blocks.
 // docs/how-to/write-your-own-operation.md explains it.
 // SPDX-License-Identifier: Apache-2.0
 //
@@ -10,7 +10,7 @@ namespace {
 
 using namespace wormcube;
 
-// What each node gives and ends with: from this row it is listed, checked, proved, run and timed.
+// The row describes the input and the result of each node. `list`, `check` and `run` use it.
 constexpr OperationRow halo{
     .name = "halo",
     .summary = "to every node the blocks of the nodes before and after it, in a ring of ranks",

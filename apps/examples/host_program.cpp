@@ -1,4 +1,4 @@
-// A host program that keeps a machine and calls it many times: repeated transposes of a matrix.
+// A host program that makes one machine and runs it many times: repeated matrix transposes.
 // SPDX-License-Identifier: Apache-2.0
 #include <cstdint>
 #include <cstdio>
@@ -13,13 +13,13 @@ int main() {
   constexpr Rank p = 16;
   constexpr int times = 1000;
 
-  // Making a machine starts its nodes; they sleep between two calls of run(). Fibers are cheaper
-  // than threads where there are many more nodes than cores.
+  // A new machine starts its nodes, which sleep between calls of run(). With many more nodes than
+  // cores, fibers are cheaper than threads.
   Machine machine(Topology::parse("torus:4x4"), {.executor = ExecutorKind::fibers});
 
-  // The collective is chosen once, here on the host: the cheapest one that this network admits, for
-  // blocks of eight bytes on the default cost model. What it computes from the network alone (index
-  // tables, routes) each node computes in its first call and keeps.
+  // The host chooses the collective once: the cheapest one that applies to this network, for blocks
+  // of eight bytes with the default cost model. In its first call each node computes index tables
+  // and routes, which depend only on the network, and keeps them.
   const Collective exchange = cheapest(operations::alltoall, machine.topology(), CostModel{},
                                        sizeof(std::int64_t), Ports::one);
   std::fprintf(stderr, "%s on %s\n", exchange.text().c_str(), machine.topology().name().c_str());
@@ -31,7 +31,7 @@ int main() {
 
   std::uint64_t steps = 0;
   for (int i = 0; i < times; ++i) {
-    // The host changes the data between two runs, the nodes work on it during a run: never both.
+    // The host changes the data only between runs; the nodes use it during a run.
     matrix[0][0] = i;
     const Statistics statistics = machine.run([&](Node& node) {
       const auto r = static_cast<std::size_t>(node.rank());
@@ -45,10 +45,10 @@ int main() {
       if (transposed[q][r] != matrix[r][q]) return std::printf("wrong at %d,%d\n", q, r), 1;
     }
   }
-  std::printf("%d transposes right\n", times);
+  std::printf("%d transposes correct\n", times);
   std::fprintf(stderr, "%llu steps\n", static_cast<unsigned long long>(steps));
 
-  // Mistakes in a call are refused before any message, and the machine can run again.
+  // A wrong call throws before any message is sent, and the machine can run again.
   try {
     machine.run([&](Node& node) { exchange(node, Row(p), Row(p - 1)); });
   } catch (const UsageError& error) {

@@ -1,4 +1,4 @@
-// A collective of one's own: registered, checked, proved, run, and compared with a built-in one.
+// Your own collective: registered, checked, proved, run, and compared with a built-in one.
 // SPDX-License-Identifier: Apache-2.0
 #include <cstdio>
 
@@ -8,9 +8,9 @@ using namespace wormcube;
 
 namespace {
 
-// Allgather: every node gives one block, and ends with the blocks of all nodes. On a hypercube by
-// recursive doubling: in step t a node and its neighbour across dimension t show each other all
-// that they have, 2^t blocks.
+// Allgather on a hypercube by recursive doubling: every node starts with one block and ends with
+// the blocks of all nodes. In step t a node and its neighbour across dimension t exchange all
+// blocks that they have, 2^t each.
 void doubling(Node& node, const Call& call) {
   const Blocks all = call.output;
   const Rank p = node.size(), r = node.rank();
@@ -23,7 +23,7 @@ void doubling(Node& node, const Call& call) {
   }
 }
 
-// What wormcube is told about it. What is claimed here is what `check` will hold it to.
+// The algorithm's description and claims. `check` verifies the claims.
 const Algorithm my_doubling{
     .operation = operations::allgather,
     .name = "my-doubling",
@@ -47,14 +47,14 @@ const Algorithm my_doubling{
 }  // namespace
 
 int main() {
-  // From now on it stands beside the built-in ones.
+  // From now on it is available like the built-in ones.
   add_algorithm(my_doubling, "own_collective.cpp");
   const auto network = Topology::parse("hypercube:5");
   const Collective mine = parse_collective(operations::allgather, "my-doubling");
   const Collective ring = parse_collective(operations::allgather, "ring");
 
-  // Counted and proved, without moving data. A wrong block, a port used twice, a shared link or a
-  // cost that is not the predicted one would be named in `failures`.
+  // The check counts and proves without moving data. `failures` lists wrong blocks, ports used
+  // twice, shared links, and costs that differ from the prediction.
   const CheckResult checked = check_collective(mine, network);
   std::printf("start-ups %zu, transmission %g blocks, link load %u, delivered %s\n",
               std::size_t(checked.report.startups), checked.transmission_blocks,
@@ -62,14 +62,14 @@ int main() {
   for (const std::string& failure : checked.failures) std::printf("failed: %s\n", failure.c_str());
   if (!checked.passed()) return 1;
 
-  // Run, with real data that is compared byte by byte.
+  // The run moves real data and compares it byte by byte.
   Machine machine(network);
   const RunResult run = run_collective(machine, mine, {.block_bytes = 4096, .iterations = 5});
   std::printf("wrong bytes %llu\n", static_cast<unsigned long long>(run.wrong.value_or(1)));
   if (!run.passed()) return 1;
 
-  // Compared with a built-in one, on as many nodes, by the cost model for blocks of 4 KiB. The ring
-  // does not run on a hypercube, and says so.
+  // The cost model compares it with a built-in algorithm on the same number of nodes, for blocks of
+  // 4 KiB. The ring algorithm does not apply to a hypercube, and refusal() has the reason.
   if (const auto reason = refusal(ring, network)) std::printf("not here: %s\n", reason->c_str());
   const CostModel model;
   std::printf("my-doubling on hypercube:5 %6.1f us\n",

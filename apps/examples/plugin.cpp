@@ -1,4 +1,4 @@
-// A plugin: a broadcast of one's own, in the program `wormcube` beside the built-in ones.
+// A plugin with a broadcast algorithm that the program `wormcube` loads.
 // SPDX-License-Identifier: Apache-2.0
 //
 //   wormcube --plugin ./libmine.so list broadcast
@@ -10,7 +10,7 @@ namespace {
 
 using namespace wormcube;
 
-// The message goes from node to node, in the order of their ranks, from the root on.
+// The message travels from node to node in rank order, starting at the root.
 void chain(Node& node, const Call& call) {
   const Span message = call.output.all();
   const Rank p = node.size(), place = mod(node.rank() - call.arguments.root, p);
@@ -20,7 +20,7 @@ void chain(Node& node, const Call& call) {
     } else if (place == t + 1) {
       node.step({receive(mod(node.rank() - 1, p), message)});
     } else {
-      node.step();  // every node takes every step
+      node.step();  // every node takes part in every step
     }
   }
 }

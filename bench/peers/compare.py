@@ -1,19 +1,19 @@
 #!/usr/bin/env python3
-"""Compares collectives and messages of wormcube's nodes with those of MPI libraries on as many
-ranks: one table, one JSON file.
+"""Compares collectives and messages of wormcube with those of MPI libraries on the same number of
+ranks. Writes a table and a JSON file.
 
 usage: bench/peers/compare.py [--quick] [--json FILE] [--operations A,B,..] [--bytes 8,64,..] [--ranks 16,64,256] [--peers A,B,..]
 
-Peers: wormcube with nodes as threads and as fibers, and the program of the MPI libraries on it (wormcube mpirun --cost work: the
-algorithms with the least work); Open MPI and MPICH, whose ranks are processes; SMPI (SimGrid), whose ranks share
-a process, on a torus of the same shape, with its default choice of algorithms and the best of others; two cores that copy what an
-all-to-all exchange moves. Those that are not installed are named, with the reason.
+Peers: wormcube with nodes as threads and as fibers, and under `wormcube mpirun --cost work` the same program as the MPI libraries; Open
+MPI and MPICH, whose ranks are processes; SMPI (SimGrid), whose ranks share a process, on a torus of the same shape, with its default
+algorithms and with the best of others; two cores that copy the bytes of an all-to-all exchange. Missing peers are listed with the reason.
 
-Two measures, each of as many calls as fit into half of --seconds, 3 to 101:
-  between barriers   barrier, call, barrier, ..: from the first rank that begins a call to the last that ends it; the median
-  back to back       one barrier, all calls, one barrier; the time of each
-Of wormcube every algorithm that a network admits is tried in short, and the three best by each measure measured; the best counts.
-Every result is verified. An exchange of more than --most-bytes in all is left out, and said so. Behind the table: where a peer is ahead.
+Two measures, each with as many calls as fit into half of --seconds, 3 to 101:
+  between barriers   barrier, call, barrier, ..: from the first rank's start to the last rank's end; the median
+  back to back       one barrier, all calls, one barrier; the time per call
+For wormcube, short runs try every algorithm that applies to a network; then the three best by each measure are measured, and the best
+counts. Every result is verified. Exchanges with more than --most-bytes in all are skipped and listed. A list of the cases in which a peer
+is faster follows the table.
 
 Needs the programs build/release/wormcube and build/release/bench/wormcube_messages (./run build), and for the peers mpicc.openmpi,
 mpicc.mpich, smpicc (Debian: libopenmpi-dev openmpi-bin, libmpich-dev mpich, libsimgrid-dev).
@@ -35,7 +35,7 @@ import time
 HERE = pathlib.Path(__file__).resolve().parent
 COLLECTIVES = ("alltoall", "allgather", "allreduce", "broadcast", "reduce_scatter", "scan", "gather", "barrier")
 MESSAGES = ("ping-pong", "messages", "halo", "halo-3d")
-NODES_LACK = ("halo-3d",)  # only programs of MPI have it
+NODES_LACK = ("halo-3d",)  # only MPI programs have it
 OPERATIONS = COLLECTIVES + MESSAGES
 MEASURES = {"between_barriers_us": "between barriers: from the first rank that begins a call to the last that ends it, median",
             "back_to_back_us": "back to back: calls without a barrier between them, the time of each"}
@@ -46,7 +46,7 @@ NAMES = {"threads": "wormcube, threads", "fibers": "wormcube, fibers", "mpirun":
 PACKAGES = {"openmpi": "libopenmpi-dev openmpi-bin", "mpich": "libmpich-dev mpich", "smpi": "libsimgrid-dev"}
 SELECTORS = ("ompi", "mpich", "mvapich2", "impi")  # SMPI's, beside its default
 LEAST_CALLS, MOST_CALLS = 3, 101
-# Baselines, which never win and take long.
+# Baselines are slow and never win.
 SLOW = {"naive", "direct", "neighbours", "product-naive"}
 
 
@@ -98,13 +98,13 @@ def numbers(parser, text):
 
 
 def sides(ranks):
-    """Of the torus: the most even two."""
+    """The sides of the most square torus."""
     rows = max(side for side in range(1, int(ranks**0.5) + 1) if ranks % side == 0)
     return rows, ranks // rows
 
 
 def network(kind, ranks):
-    """A network of this many nodes as wormcube names it, or None."""
+    """The name of a network with this many nodes, or None."""
     if kind == "torus":
         return "torus:{}x{}".format(*sides(ranks))
     if kind == "hypercube":
@@ -113,17 +113,17 @@ def network(kind, ranks):
 
 
 def bytes_in_all(operation, ranks, size):
-    """What the largest buffers of all ranks take."""
+    """The size of the largest buffers of all ranks together."""
     return size * {"alltoall": ranks * ranks, "allgather": ranks * ranks, "reduce_scatter": ranks * ranks, "messages": 64 * ranks}.get(
         operation, ranks)
 
 
 class Failed(Exception):
-    """A peer has no result, and why."""
+    """The reason why a peer has no result."""
 
 
 def run(command, limit, environment=None):
-    """Its standard output. The whole group of processes ends at the limit."""
+    """The command's standard output. The limit kills the whole process group."""
     with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, encoding="utf-8", errors="replace", start_new_session=True,
                           env=dict(os.environ, **(environment or {}))) as process:
         try:
@@ -131,18 +131,18 @@ def run(command, limit, environment=None):
         except subprocess.TimeoutExpired as error:
             os.killpg(process.pid, signal.SIGKILL)
             out, err = process.communicate()
-            raise Failed(f"no end within {limit:g} s") from error
+            raise Failed(f"did not end within {limit:g} s") from error
         except BaseException:
             os.killpg(process.pid, signal.SIGKILL)
             raise
     if process.returncode != 0:
-        words = (err.strip() or out.strip() or "no word").splitlines()
+        words = (err.strip() or out.strip() or "no output").splitlines()
         raise Failed(f"ended with {process.returncode}: {words[0]}")
     return out
 
 
 def rows_of(text, operation, ranks, more):
-    """What peer.c and wormcube_messages print."""
+    """Reads the output of peer.c and wormcube_messages."""
     rows = []
     for line in text.splitlines():
         name, size, median, back, least, calls, wrong = line.split()
@@ -157,12 +157,12 @@ def rows_of(text, operation, ranks, more):
 
 
 def calls_for(seconds, us):
-    """The rule of peer.c."""
+    """The number of calls, computed as in peer.c."""
     return max(LEAST_CALLS, min(MOST_CALLS, int(seconds * 1e6 / 2 / (us + 1))))
 
 
 def collectives(options, executor, operation, ranks, sizes):
-    """The best of all algorithms on all networks, by each measure: rows."""
+    """Rows with the best of all algorithms on all networks, by each measure."""
     tried = []
     for kind in options.networks.split(","):
         on = network(kind, ranks)
@@ -199,7 +199,7 @@ def timed(options, executor, operation, on, algorithms, sizes, calls):
 
 
 def best_of(rows, more):
-    """One row: for each measure the least, and whose it is."""
+    """One row: for each measure the shortest time and its algorithm."""
     best = {measure: min(rows, key=lambda row: row[measure]) for measure in MEASURES}
     first, second = best["between_barriers_us"], best["back_to_back_us"]
     how = {key: first[key] for key in ("network", "algorithm") if key in first}
@@ -219,14 +219,14 @@ def wormcube(options, executor, operation, ranks, sizes):
 
 
 class Peer:
-    """An MPI library, or two cores that copy."""
+    """An MPI library, or two copying cores."""
 
     def __init__(self, options, name, folder):
         self.options, self.name, self.folder = options, name, folder
         self.program = folder / f"peer-{name}"
         if name == "copying":
             if not shutil.which(options.messages):
-                raise Failed(f"{options.messages} is not there; ./run build makes it")
+                raise Failed(f"{options.messages} does not exist; run ./run build")
             self.version = "memcpy by two threads"
             return
         own = name == "mpirun"
@@ -279,7 +279,7 @@ class Peer:
         return rows
 
     def platform(self, ranks):
-        """SimGrid's: a torus of the same shape. Speeds do not matter, what is timed is the simulator."""
+        """SimGrid's torus of the same shape. Its speeds do not matter: the simulator itself is timed."""
         file = self.folder / f"torus-{ranks}.xml"
         file.write_text('<?xml version="1.0"?>\n<!DOCTYPE platform SYSTEM "https://simgrid.org/simgrid.dtd">\n<platform version="4.1">\n'
                         f'  <cluster id="torus" prefix="node-" suffix="" radical="0-{ranks - 1}" speed="1Gf" bw="125MBps"\n'
@@ -302,7 +302,7 @@ def version_of(launcher):
     return "unknown"
 
 
-# What comes of it
+# Results
 
 
 def cell(row, measure):
@@ -313,7 +313,7 @@ def cell(row, measure):
 
 
 def table(columns, results, left_out):
-    """Rows of Markdown: each operation, number of ranks and size."""
+    """Markdown rows, one per operation, number of ranks and size."""
     yield "| operation | ranks | block | " + " | ".join(f"{NAMES[column]}: between barriers | back to back" for column in columns) + " |"
     yield "|---" * (3 + 2 * len(columns)) + "|"
     for key in sorted({(OPERATIONS.index(row["operation"]), row["ranks"], row["bytes"]) for row in results}):
@@ -325,7 +325,7 @@ def table(columns, results, left_out):
 
 
 def behind(results):
-    """Where a peer is ahead of wormcube, or nearer than it should be: words."""
+    """Sentences about the cases in which a peer is faster than wormcube."""
     by_key = {(row["operation"], row["ranks"], row["bytes"], row["peer"]): row for row in results}
     words = []
     for (operation, ranks, size, peer), row in sorted(by_key.items()):
@@ -335,7 +335,7 @@ def behind(results):
             ours = by_key.get((operation, ranks, size, executor))
             for measure in MEASURES:
                 if ours is not None and ours[measure] > row[measure]:
-                    words.append(f"{operation}, {ranks} ranks, {size} B, {measure.removesuffix('_us').replace('_', ' ')}: {NAMES[executor]} takes "
+                    words.append(f"{operation}, {ranks} ranks, {size} B, {measure.removesuffix('_us').replace('_', ' ')}: {NAMES[executor]} needs "
                                  f"{cell(ours, measure)} us, {NAMES[peer]} {cell(row, measure)} ({ours[measure] / row[measure]:.1f} times)")
     return words
 
@@ -355,10 +355,10 @@ def main():
     started, load = time.time(), os.getloadavg()[0]
     missing, results, failures, left_out, peers = [], [], [], [], []
     if not shutil.which(options.wormcube):
-        sys.exit(f"compare.py: {options.wormcube} is not there; ./run build makes it, or name it: --wormcube PROGRAM")
+        sys.exit(f"compare.py: {options.wormcube} does not exist; run ./run build, or pass --wormcube PROGRAM")
     has_messages = shutil.which(options.messages) is not None
     if not has_messages:
-        missing.append({"peer": "wormcube, messages", "reason": f"{options.messages} is not there; ./run build makes it"})
+        missing.append({"peer": "wormcube, messages", "reason": f"{options.messages} does not exist; run ./run build"})
     with tempfile.TemporaryDirectory() as folder:
         for name in options.peers:
             try:
@@ -372,7 +372,7 @@ def main():
                 sizes = [0] if operation == "barrier" else [size for size in options.bytes if bytes_in_all(operation, ranks, size) <= options.most_bytes]
                 if operation != "barrier" and len(sizes) < len(options.bytes):
                     large = ", ".join(str(size) for size in options.bytes if size not in sizes)
-                    left_out.append(f"# left out: {operation} of {ranks} ranks with blocks of {large} bytes: more than {options.most_bytes} bytes in all")
+                    left_out.append(f"# skipped: {operation} with {ranks} ranks and blocks of {large} bytes: more than {options.most_bytes} bytes in all")
                 if not sizes:
                     continue
                 asked = [] if operation in NODES_LACK or (operation in MESSAGES and not has_messages) else list(WORMCUBE)
@@ -395,7 +395,7 @@ def main():
     print(f"# {made['at']}, {made['processor']}, {made['cores']} cores, load before {made['load_before']}, {made['seconds']:.0f} s")
     for name, version in made["peers"].items():
         print(f"# {NAMES[name]}: {version}")
-    print("# us of a call; " + "; ".join(MEASURES.values()) + "\n")
+    print("# us per call; " + "; ".join(MEASURES.values()) + "\n")
     columns = [name for name in NAMES if any(row["peer"] == name for row in results)]
     for line in table(columns, results, left_out):
         print(line)

@@ -1,7 +1,7 @@
 // Messages between nodes, measured like those of an MPI library in peer.c; and copies by two cores.
 //   wormcube_messages SECONDS OPERATION threads|fibers torus:8x8 BYTES..
 //   wormcube_messages SECONDS copying receivers|senders|shift|pairs torus:8x8 BYTES..
-// A line for each size, as peer.c's: operation, bytes, us of a call between barriers (median), us of a call back to back, least
+// A line for each size, as peer.c's: operation, bytes, us per call between barriers (median), us per call back to back, least
 // us between barriers, calls of each kind, wrong bytes.
 // SPDX-License-Identifier: Apache-2.0
 #include "wormcube/collectives/harness/choose.hpp"

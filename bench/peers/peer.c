@@ -1,6 +1,6 @@
 /* The operations of compare.py on an MPI library, measured like wormcube's own.
  *   mpicc -O2 peer.c -o peer && mpirun -n 64 ./peer SECONDS OPERATION BYTES..
- * A line for each size: operation, bytes, us of a call between barriers (median), us of a call back to back, least us between
+ * A line for each size: operation, bytes, us per call between barriers (median), us per call back to back, least us between
  * barriers, calls of each kind, wrong elements. A block is of doubles; without a byte there is none.
  *   Between barriers: barrier, call, barrier, ..; a call's time is from the first rank that begins it to the last that ends it.
  *   Back to back: one barrier, all calls, one barrier; the time from the first rank's begin to the last rank's end, over their number.

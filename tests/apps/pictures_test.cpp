@@ -120,7 +120,7 @@ TEST_CASE("a stub's number is the link's other end", "[draw]") {
 
 TEST_CASE("networks of too many links have no picture", "[draw]") {
   CHECK_THROWS_WITH(layout_of("complete:400"),
-                    "complete:400 has 159600 links; pictures are drawn of up to 100000; use a "
+                    "complete:400 has 159600 links, the limit for pictures is 100000; use a "
                     "smaller network of its kind");
 }
 

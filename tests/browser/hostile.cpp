@@ -1,5 +1,5 @@
 // A plugin whose texts contain markup: the pages must show it as text. With
-// HOSTILE_NAME its name does too, and is refused.
+// HOSTILE_NAME its name also contains markup, and wormcube refuses it.
 // SPDX-License-Identifier: Apache-2.0
 #include <wormcube/wormcube.hpp>
 
@@ -9,7 +9,7 @@ using namespace wormcube;
 
 #define HOSTILE "<img src=x onerror=alert(3)>\"'&\u202e]]></script><script>alert(4)</script><!--"
 
-// The message goes from node to node, in the order of their ranks, from the root on.
+// The message travels from node to node in rank order, starting at the root.
 void chain(Node& node, Span message, Rank root) {
   const Rank p = node.size(), place = mod(node.rank() - root, p);
   for (Rank t = 0; t + 1 < p; ++t) {

@@ -1,9 +1,9 @@
-// The pages in a real browser show the figures that the program prints elsewhere.
+// Tests the pages in a real browser: they show the same figures as the program's other output.
 //
 //   node pages.mjs PROGRAM BROWSER [--plugins FOLDER] [CASE..]
 //
-// The folder has the plugins that tests/browser/hostile.cpp is built as; without it what they say is not looked at.
-// Needs puppeteer-core and axe-core of apps/draw (npm ci there); says so, and is skipped, without.
+// FOLDER has the plugins built from tests/browser/hostile.cpp; without it their tests are skipped.
+// Needs puppeteer-core and axe-core from apps/draw (npm ci there); without them it reports that and is skipped.
 // SPDX-License-Identifier: Apache-2.0
 import { execFileSync, spawnSync } from "node:child_process";
 import { createRequire } from "node:module";
@@ -46,7 +46,7 @@ const browser = await puppeteer.launch({
   args: ["--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking", "--disable-component-update", "--disable-sync"],
 });
 
-/** A page of a file; what it says on the console, and whatever it asks for, is a failure. */
+/** Opens a file as a page. Any console output or request is a failure. */
 async function open(file, { fragment = "", width = 1440, height = 900, dark = false, still = true, script = true, before = null, touch = false } = {}) {
   const page = await browser.newPage();
   const noise = [];
@@ -62,11 +62,11 @@ async function open(file, { fragment = "", width = 1440, height = 900, dark = fa
   if (script) await page.waitForSelector("body[data-ready]", { timeout: 60000 });
   return { page, noise };
 }
-/** What axe has found, in a page that has it. */
+/** The findings of axe in a page that has loaded it. */
 const findings = () => axe.run({ resultTypes: ["violations"] }).then(({ violations }) => violations.map((violation) => `${violation.id}: ${violation.nodes.slice(0, 3).map((node) => node.html.slice(0, 120)).join(" | ")}`));
 const set = (page, fragment) => page.evaluate((text) => { location.hash = text; return new Promise((done) => { addEventListener("hashchange", () => requestAnimationFrame(() => requestAnimationFrame(done)), { once: true }); }); }, fragment);
 
-// What a page shows, read off its elements.
+// Reads the contents of a page from its elements.
 
 const readFigures = (page) => page.$$eval("tr[data-figure]", (rows) => Object.fromEntries(rows.map((row) => [row.dataset.figure, [...row.querySelectorAll("td")].map((cell) => cell.textContent.replace(/[\u202f\s]/g, ""))])));
 const readStep = (page) => page.evaluate(() => {
@@ -103,7 +103,7 @@ function compareStep(found, step) {
 }
 let binary = false;
 
-// Pictures as figures: where nodes lie, and the lines of links and worms.
+// Pictures as numbers: the places of nodes, and the lines of links and worms.
 
 const pointsOf = (d) => [...d.matchAll(/(-?[\d.]+) (-?[\d.]+)/g)].map(([, x, y]) => [Number(x), Number(y)]);
 const polylines = (d) => d.split("M").filter(Boolean).map((part) => pointsOf(`M${part}`));
@@ -129,7 +129,7 @@ function readStill(text) {
     worms: of("worm").map((tag) => [`${tag["data-from"]}>${tag["data-to"]}`, tag.d]), numbers: of("load").map((tag) => [tag.content, [Number(tag.x), Number(tag.y)]]),
   };
 }
-/** What differs but for the scale and the place of the whole; both write tenths. */
+/** Differences apart from the scale and the place of the whole picture; both round to tenths. */
 function compareDrawings(page, still) {
   const names = Object.keys(page.nodes);
   if (JSON.stringify(Object.keys(still.nodes)) !== JSON.stringify(names)) return ["other nodes"];
@@ -169,7 +169,7 @@ async function keyboardStops(page, key) {
     scrollTo(0, 0);
     const all = [...document.querySelectorAll("*")];
     all.forEach((element, i) => { element.__number = i; });
-    // The keyboard begins at what was clicked last: at the beginning, or at the end.
+    // The keyboard focus starts at the last click: at the beginning, or at the end.
     const mark = document.createElement("span");
     mark.tabIndex = -1;
     fromEnd ? document.body.append(mark) : document.body.prepend(mark);
@@ -177,7 +177,7 @@ async function keyboardStops(page, key) {
     const seen = (element) => element.checkVisibility({ visibilityProperty: true }) && !element.closest("dialog:not([open]), #print, noscript");
     return all.filter((element) => (element.matches("a[href], button, input, select, textarea, summary, [tabindex]") && element.tabIndex >= 0) || element.matches("button, input, select")).filter((element) => !element.disabled && seen(element)).map((element) => element.__number);
   }, back);
-  const stops = [], picture = () => page.screenshot({ encoding: "base64" });  // of what is in the window
+  const stops = [], picture = () => page.screenshot({ encoding: "base64" });  // of the visible part
   for (let i = 0; i < wantedStops.length + 3; ++i) {
     if (back) await page.keyboard.down("Shift");
     await page.keyboard.press("Tab");
@@ -213,11 +213,11 @@ async function keyboardStops(page, key) {
       let count = 0;
       for (let i = 0; i < first.length; i += 4) {
         const l = light(first, i), m = light(second, i);
-        if ((Math.max(l, m) + 0.05) / (Math.min(l, m) + 0.05) >= 3) ++count;  // what WCAG asks of a sign of focus
+        if ((Math.max(l, m) + 0.05) / (Math.min(l, m) + 0.05) >= 3) ++count;  // required by WCAG for a visible focus
       }
       return count;
     }, held, bare, clip);
-    // Two pixels wide, along the edges that are in the window; most of it is to be seen.
+    // The ring is two pixels wide along the visible edges; most of it must be visible.
     const inside = (value, end) => value >= -2 && value <= end + 2;
     const edges = clip.width * (inside(at.top, height) + inside(at.top + at.height, height)) + clip.height * (inside(at.left, width) + inside(at.left + at.width, width));
     if (at.outline < 2) at.trouble = `an outline of ${at.outline} px`;
@@ -225,14 +225,14 @@ async function keyboardStops(page, key) {
   }
   return { stops, wanted: wantedStops };
 }
-/** Stops that lie before one that came earlier: cards in the document's order, in a card by lines and from left to right. */
+/** Stops out of order: cards follow the document's order, stops in a card go by line from left to right. */
 const disorder = (stops) => stops.slice(1).flatMap((at, i) => {
   const last = stops[i], line = at.y >= last.y + last.height - 1 || last.y >= at.y + at.height - 1;
   const before = at.number < last.number || (at.card === last.card && (line ? at.y < last.y : at.x < last.x));
   return before ? [`${at.name} after ${last.name}`] : [];
 });
 
-/** Words that lie on others, and nodes on links that are not theirs; within the page, of what is seen. */
+/** Visible words that overlap others, and nodes that lie on links of other nodes. */
 function findCollisions() {
   const found = [], texts = [];
   const clipped = (box, element) => {
@@ -246,12 +246,12 @@ function findCollisions() {
     }
     return right - left > 0.5 && bottom - top > 0.5 ? { left, top, right, bottom } : null;
   };
-  // What is fixed lies over the page, which scrolls below it.
+  // Fixed elements lie above the page, which scrolls below them.
   const layerOf = (element) => {
     for (let at = element; at; at = at.parentElement) if (getComputedStyle(at).position === "fixed") return at;
     return null;
   };
-  // Boxes of lines are higher than their letters.
+  // Line boxes are higher than their letters.
   const add = (text, element, box, size) => {
     const middle = (box.top + box.bottom) / 2, half = Math.min(box.bottom - box.top, 0.72 * size) / 2;
     const seen = box.width > 0 && clipped({ left: box.left + 0.3, right: box.right - 0.3, top: middle - half, bottom: middle + half }, element);
@@ -281,7 +281,7 @@ function findCollisions() {
   let lanes = 0;
   for (const lane of document.querySelectorAll("svg.network .lane")) {
     const ends = lane.dataset.name.split("→"), half = Number(lane.getAttribute("stroke-width")) / 2;
-    if (!ends.every((name) => names.has(name))) found.push(`link ${lane.dataset.name} joins what is not there`);
+    if (!ends.every((name) => names.has(name))) found.push(`link ${lane.dataset.name} joins a missing node`);
     ++lanes;
     const length = lane.getTotalLength(), on = new Set();
     for (let at = 0; at <= length; at += 1.5) {
@@ -324,7 +324,7 @@ function findStrays() {
     if (route.length === 0) continue;
     const own = route.flatMap(({ lines }) => lines.flatMap(pieces)), ends = new Set(route.flatMap(({ name }) => name.split("→")));
     const under = [...document.querySelectorAll("svg.network .node")].map((node, i) => [node, nodes[i]]).filter(([node]) => ends.has(node.querySelector("text") ? [...node.querySelectorAll("text")].map((text) => text.textContent).join("") : node.querySelector("title").textContent)).map(([, node]) => node);
-    // Strands of a shared link lie beside its middle, up to 7 / 2 of them away.
+    // Strands of a shared link lie up to 7 / 2 strands beside its middle.
     for (const body of worm.querySelectorAll(".body")) {
       for (const line of polylines(body.getAttribute("d"))) {
         for (const [a, b] of pieces(line)) {
@@ -340,7 +340,7 @@ function findStrays() {
       }
     }
   }
-  // Stubs have the number of the other end beside them.
+  // The number of the other end stands beside a stub.
   let stubs = 0;
   for (const label of document.querySelectorAll("svg.network .label")) {
     const at = [number(label.getAttribute("x")), number(label.getAttribute("y")) - 3.3];
@@ -356,13 +356,13 @@ function findStrays() {
   const byName = new Map([...lanes.values()].map((lane) => [lane.name, lane]));
   for (const [name, lane] of byName) {
     const back = byName.get(name.split("→").reverse().join("→"));
-    if (!back) found.push(`link ${name} has no way back`);
+    if (!back) found.push(`link ${name} has no opposite link`);
     else if (lane.lines.flatMap(pieces).some((piece) => back.lines.flatMap(pieces).some((other) => crosses(piece, other)))) found.push(`the lanes of ${name} cross`);
   }
   return { found, points, stubs };
 }
 
-/** What a page shows from frame to frame while it plays, a second or so: [step, worms and playhead]. */
+/** Records about one second of a playing page, frame by frame: [step, worms and playhead]. */
 async function playing(page) {
   await page.keyboard.press("Home");
   for (let i = 0; i < 3; ++i) await page.keyboard.press("]");
@@ -377,7 +377,7 @@ async function playing(page) {
   }));
 }
 
-/** Frames come when the test says so: nextFrame(milliseconds since the last one). */
+/** The test triggers each frame: nextFrame(milliseconds since the last one). */
 function framesByHand() {
   let now = 0, waiting = [];
   performance.now = () => now;
@@ -408,7 +408,7 @@ const cases = {
         expect(`${what}: step ${step}`, compareStep(await readStep(page), show.steps[step]));
       }
       if (!tampered && last >= 0) {
-        // What compares must fail where something is wrong.
+        // The comparisons must fail if something is wrong.
         tampered = true;
         const before = await readStep(page);
         await page.evaluate(() => document.querySelector("g.worm").remove());
@@ -416,7 +416,7 @@ const cases = {
         expect("a wrong load is found", compareStep({ ...before, loads: { 0: 7 } }, show.steps[last]).length > 0 ? [] : ["not found"]);
         expect("a wrong figure is found", compareFigures(await readFigures(page), { ...check, startups: check.startups + 1 }).length > 0 ? [] : ["not found"]);
       }
-      // At the end every block is where it belongs.
+      // At the end every block has reached its destination.
       await set(page, `#step=${Math.max(0, last)}&at=1`);
       const progress = await page.$eval(".progress", (element) => ({ ...element.dataset })).catch(() => null);
       if (progress?.all) expect(`${what}: blocks at the end`, differ("blocks", progress.done, progress.all));
@@ -453,7 +453,7 @@ const cases = {
     }
   },
 
-  async "a still picture shows what the page shows"() {
+  async "a still picture shows the same as the page"() {
     for (const [operation, network, algorithm, step] of [["alltoall", "torus:8x8", "suh-torus", 2], ["alltoall", "mesh:4x4", "shift", 5], ["allgather", "hypercube:4", "bruck", 1], ["broadcast", "tree:8", "tree", 1], ["alltoall", "torus:4x4x4", "suh-torus", 0], ["allgather", "ccc:3", "bruck", 2], ["alltoall", "ring:12", "ring", 0], ["alltoall", "ring:4*line:3*complete:5", "product", 3], ["scatter", "mesh:4x4", "halving", 1], ["reduce_scatter", "ring:8", "bruck", 2], ["allreduce", "ring:6", "ring", 3], ["scan", "hypercube:4", "hypercube", 2], ["barrier", "ring:6", "dissemination", 1], ["alltoall", "hypercube:6", "bine", 3]]) {
       const call = [operation, "--on", network, "--algorithm", algorithm];
       run("draw", ...call, "--html", "page.html", "--quiet");
@@ -486,7 +486,7 @@ const cases = {
           await page.evaluate(() => { const [a, b] = document.querySelectorAll(".node text"); a.setAttribute("x", b.getAttribute("x")), a.setAttribute("y", Number(b.getAttribute("y")) + 4); });
           expect("a word on another is found", (await page.evaluate(findCollisions)).found.some((text) => text.startsWith('"1" (text) lies on "0"')) ? [] : ["not found"]);
           await page.evaluate(() => document.querySelector(".node text").remove());
-          expect("a link to nowhere is found", (await page.evaluate(findCollisions)).found.some((text) => text.endsWith("joins what is not there")) ? [] : ["not found"]);
+          expect("a link to nowhere is found", (await page.evaluate(findCollisions)).found.some((text) => text.endsWith("joins a missing node")) ? [] : ["not found"]);
         }
         await page.close();
       }
@@ -522,7 +522,7 @@ const cases = {
       for (const part of [0.1, 0.35, 0.6, 0.85, 1]) {
         const ps = Math.round((replay.time_ps * part) / 1e4) * 1e4, arrived = replay.messages.filter((message) => message.delivered_ps <= ps);
         await set(page, `#t=${ps / 1e6}`);
-        // Each message of shift brings one block, of halving the only one; of a reduction what its sender has by then.
+        // A message of shift carries one block, of halving the only block; of a reduction, the operands that its sender has by then.
         const has = Array.from({ length: p }, (_, node) => (operation === "broadcast" ? Number(node === 0) : 1 / p));
         for (const { from, to } of [...arrived].sort((a, b) => a.delivered_ps - b.delivered_ps)) {
           has[to] = operation === "alltoall" ? has[to] + 1 / p : operation === "broadcast" ? 1 : has[to] + has[from];
@@ -540,10 +540,10 @@ const cases = {
       expect("nothing on the console, no request", noise);
       await page.close();
     }
-    expect("steps were under way", between > 0 ? [] : ["only whole steps were seen"]);
+    expect("steps were in progress", between > 0 ? [] : ["only whole steps were seen"]);
   },
 
-  async "links of stubs are joined while they are pointed at; a finger that rests points"() {
+  async "links of stubs are joined while they are pointed at; a resting finger points"() {
     const tip = (page) => page.$eval(".tip", (element) => (element.hidden ? "" : element.textContent));
     // A point of a link's first stub, in the window.
     const stub = (page, name) => page.evaluate((wantedName) => {
@@ -581,7 +581,7 @@ const cases = {
     const box = await (await page.$('.node[data-node="27"] .box')).boundingBox(), at = [box.x + box.width / 2, box.y + box.height / 2];
     const finger = await page.touchscreen.touchStart(...at);
     await page.waitForFunction(() => !document.querySelector(".tip").hidden);
-    expect("a finger that rests is told", differ("tip", await tip(page), "node 27 (3, 3)"));
+    expect("a resting finger shows a tip", differ("tip", await tip(page), "node 27 (3, 3)"));
     await finger.end();
     expect("and chooses nothing", differ("kind", await kind(), "none"));
     await page.touchscreen.tap(...at);
@@ -635,13 +635,13 @@ const cases = {
     await page.close();
   },
 
-  async "a block's whole way, nodes, links, keys, the address"() {
+  async "a block's whole path, nodes, links, keys, the address"() {
     run("draw", "alltoall", "--on", "torus:8x8", "--algorithm", "suh-torus", "--html", "page.html", "--quiet");
     const show = JSON.parse(run("show", "alltoall", "--on", "torus:8x8", "--algorithm", "suh-torus", "--json", "-"));
     const { page, noise } = await open("page.html", { fragment: "#step=2&block=5-62" });
     const way = await page.$$eval("table.way tbody tr", (rows) => rows.map((row) => [...row.children].slice(0, 3).map((cell) => Number(cell.textContent))));
     const connected = way.length > 0 && way[0][1] === 5 && way[way.length - 1][2] === 62 && way.every((row, i) => i === 0 || row[1] === way[i - 1][2]);
-    expect("a block's way is connected", connected ? [] : [JSON.stringify(way)]);
+    expect("a block's path is connected", connected ? [] : [JSON.stringify(way)]);
     const hops = way.reduce((sum, [step, from, to]) => sum + show.steps[step].messages.find((message) => message.from === from && message.to === to).route.length, 0);
     expect("its hops are those of the messages", differ("hops", Number(await page.$eval("table.way", (table) => table.dataset.hops)), hops));
     expect("its trail is drawn", (await page.$$("path.way")).length === hops ? [] : ["not as many links as hops"]);
@@ -657,7 +657,7 @@ const cases = {
     const first = show.steps[0].messages.find((message) => message.from === 27);
     expect("its program", differ("first message", await page.$eval(".program tbody tr", (row) => row.children[1].textContent), `→ ${first.to}`));
     await page.keyboard.press("Escape");
-    expect("esc lets go", differ("selection", await page.$eval(".selection", (card) => card.dataset.kind), "none"));
+    expect("esc clears the selection", differ("selection", await page.$eval(".selection", (card) => card.dataset.kind), "none"));
     const step = () => page.$eval("body", (body) => Number(body.dataset.step));
     for (const [key, wantedStep] of [["Home", 0], ["ArrowRight", 1], ["ArrowRight", 2], ["ArrowLeft", 1], ["End", 5]]) {
       await page.keyboard.press(key);
@@ -713,7 +713,7 @@ const cases = {
       expect(`${what}: nothing on the console, no request`, noise);
       await page.close();
     }
-    // What a key opens has the keyboard; what closes gives it back.
+    // A dialog opened by a key gets the focus, and returns it when closed.
     const { page, noise } = await open("page.html");
     await page.focus(".picture");
     await page.keyboard.press("Enter");
@@ -747,7 +747,7 @@ const cases = {
     await page.close();
   },
 
-  async "by replay: who is under way, who waits, and the end are those of the replay"() {
+  async "by replay: messages in flight, waiting messages and the end are those of the replay"() {
     const call = ["alltoall", "--on", "torus:4x4", "--algorithm", "shift", "--bytes", "4K"];
     run("draw", ...call, "--clock", "replay", "--html", "page.html", "--quiet");
     const replay = JSON.parse(run("replay", ...call, "--json", "-")), startup = replay.model.startup_ps;
@@ -759,7 +759,7 @@ const cases = {
       const found = await page.$$eval("g.worm", (worms) => worms.map((worm) => [Number(worm.dataset.from), Number(worm.dataset.to), Number(worm.dataset.waits) >= 0]));
       const under = replay.messages.filter((message) => message.posted_ps + startup <= ps && ps < message.delivered_ps);
       const pairs = (list) => list.map(([from, to]) => `${from}->${to}`).sort();
-      expect(`at ${ps} ps: worms under way`, differ("worms", pairs(found), pairs(under.map((message) => [message.from, message.to]))));
+      expect(`at ${ps} ps: worms in flight`, differ("worms", pairs(found), pairs(under.map((message) => [message.from, message.to]))));
       for (const [from, to, waits] of found) {
         if (!waits) continue;
         ++waiting;
@@ -771,7 +771,7 @@ const cases = {
     expect("some wait", waiting > 0 ? [] : ["none"]);
     await page.keyboard.press("End");
     expect("the clock ends with the replay", differ("end", Math.round((await page.$eval("body", (body) => Number(body.dataset.clock))) * 1e6), replay.time_ps));
-    expect("then nothing is under way", differ("worms", (await page.$$("g.worm")).length, 0));
+    expect("then no worm is in flight", differ("worms", (await page.$$("g.worm")).length, 0));
     expect("and every block is where it belongs", await page.$eval(".progress", (progress) => (progress.dataset.done === progress.dataset.all ? [] : [progress.textContent])));
     expect("its figure", differ("replayed", (await readFigures(page))["replayed, µs"][0], shown(replay.time_ps / 1e6)));
     expect("no sideways scrolling", await page.evaluate(() => (document.documentElement.scrollWidth <= innerWidth ? [] : ["too wide"])));
@@ -819,7 +819,7 @@ const cases = {
     }
   },
 
-  async "by replay a canvas shows who waits, and what is released"() {
+  async "by replay a canvas shows waiting messages and released channels"() {
     const call = ["permute", "--on", "torus:18x18", "--algorithm", "direct", "--permutation", "transpose", "--bytes", "4K"];
     run("draw", ...call, "--clock", "replay", "--html", "page.html", "--quiet");
     run("replay", ...call, "--trace", "trace.json", "--json", "replay.json", "--quiet");
@@ -914,7 +914,7 @@ const cases = {
     await page.close();
   },
 
-  async "a large network is a canvas; too many messages are loads, and it is said"() {
+  async "a large network is a canvas; too many messages are shown as loads, with a notice"() {
     run("draw", "alltoall", "--on", "torus:32x32", "--algorithm", "suh-torus", "--html", "page.html", "--quiet");
     const { page, noise } = await open("page.html", { fragment: "#step=14", still: false });
     expect("worms", differ("worms", await page.$eval(".network.canvas", (canvas) => canvas.dataset.worms), "1024"));
@@ -922,7 +922,7 @@ const cases = {
     expect("pixels of worms", drawn > 2000 ? [] : [`${drawn}`]);
     await page.keyboard.press(" ");
     await page.waitForFunction(() => Number(document.body.dataset.frames) >= 20, { timeout: 120000 });
-    console.log(`  1024 worms: a frame takes ${await page.$eval("body", (body) => body.dataset.frame)} ms of script (as the machine is loaded)`);
+    console.log(`  1024 worms: a frame takes ${await page.$eval("body", (body) => body.dataset.frame)} ms of script (depends on the machine's load)`);
     expect("nothing on the console, no request", noise);
     await page.close();
     run("draw", "broadcast", "--on", "torus:80x80", "--html", "page.html", "--quiet");
@@ -943,9 +943,9 @@ const cases = {
     await large.page.close();
   },
 
-  async "a page above its limit is one of loads, and says so"() {
+  async "a page above its size limit shows loads, with a notice"() {
     const call = ["alltoall", "--on", "torus:8x8", "--algorithm", "shift,suh-torus"];
-    // The page has its command, so both have the same length of it.
+    // The page contains its command, so both commands have the same length.
     const draw = (limit) => { run("draw", ...call, "--html", "page.html", "--page-limit", String(limit), "--quiet"); return readFileSync(join(folder, "page.html")).length; };
     const whole = draw(999999);
     expect("as many bytes as are allowed", differ("bytes", draw(whole), whole));
@@ -969,7 +969,7 @@ const cases = {
     run("draw", ...call, "--html", "page.html", "--quiet");
     run("draw", "alltoall", "--on", "torus:8x8", "--algorithm", "shift", "--html", "small.html", "--quiet");
     const { messages } = JSON.parse(run("check", ...call, "--json", "-")), bytes = (file) => readFileSync(join(folder, file)).length;
-    expect("so many messages", messages >= 200000 ? [] : [`${messages}`]);
+    expect("the number of messages", messages >= 200000 ? [] : [`${messages}`]);
     expect("files are small", [...(bytes("page.html") < 1e7 ? [] : [`${bytes("page.html")} bytes`]), ...(bytes("small.html") < 1e6 ? [] : [`shift on 64 nodes: ${bytes("small.html")} bytes`])]);
     const { page, noise } = await open("page.html", { fragment: "#step=100", still: false, before: () => {
       new MutationObserver(() => { if (document.body?.dataset.ready) window.readyAt ??= performance.now(); }).observe(document, { attributes: true, subtree: true, attributeFilter: ["data-ready"] });
@@ -991,9 +991,9 @@ const cases = {
       });
     }));
     const median = (key) => frames.map((frame) => frame[key]).sort((a, b) => a - b)[30];
-    // As the machine is loaded, drawn without a graphics card: told, not judged.
+    // Frame times depend on the load and lack a graphics card, so they are reported, not checked.
     console.log(`  ready after ${(await page.evaluate(() => window.readyAt / 1000)).toFixed(2)} s, ${(1000 / median("between")).toFixed(0)} frames a second, ${median("script").toFixed(1)} ms of script a frame; ${bytes("page.html")} bytes`);
-    // What makes a frame slow is the number of strokes: worms of one look are one.
+    // The number of strokes makes a frame slow: worms that look the same are one stroke.
     expect("strokes of a frame", Math.max(...frames.map(({ drawn }) => drawn)) <= 60 ? [] : [JSON.stringify(frames.map(({ drawn }) => drawn))]);
     expect("it plays", new Set(frames.map(({ drawn }) => drawn > 0)).has(true) ? [] : ["nothing is drawn"]);
     expect("nothing on the console, no request", noise);
@@ -1029,7 +1029,7 @@ const cases = {
     const refused = spawnSync(program, ["draw", "allgather", "--on", "graph:one-line.txt", "--html", "refused.html"], { encoding: "utf8", cwd: folder });
     expect("a line of a million characters is refused in a sentence", refused.status === 2 && refused.stderr.length < 300 && refused.stderr.includes("line 2") && !existsSync(join(folder, "refused.html")) ? [] : [`${refused.status}: ${refused.stderr.slice(0, 300)}`]);
 
-    // What a plugin may say freely, and an algorithm's name as no plugin may have it: all of it text.
+    // Texts of a plugin, and an algorithm name that no plugin may have, are shown as text.
     const hostile = `<img src=x onerror=alert(3)>"'&\u202e]]></script><script>alert(4)</script><!--`;
     run("draw", "alltoall", "--on", "torus:4x4", "--algorithm", "suh-torus,shift", "--html", "page.html", "--quiet");
     const text = readFileSync(join(folder, "page.html"), "utf8"), block = /(<script type="application\/json" id="wormcube">)([^]*?)(<\/script>)/;
@@ -1049,7 +1049,7 @@ const cases = {
       await opened.page.keyboard.press("v");
       await opened.page.evaluate(() => dispatchEvent(new Event("beforeprint")));
       expect(`${fragment}: nor in a comparison or in print`, differ("img, script", await opened.page.evaluate(() => [document.images.length, document.scripts.length]), [0, scripts]));
-      // What looks for elements finds one.
+      // The search for elements finds one.
       await opened.page.evaluate(() => document.querySelector("h1").insertAdjacentHTML("beforeend", "<img alt=''>"));
       expect("an element is found", differ("img", await opened.page.evaluate(() => document.images.length), 1));
       expect("nothing on the console, no request, no dialog", opened.noise);
@@ -1117,7 +1117,7 @@ const cases = {
     await page.evaluate(() => dispatchEvent(new Event("beforeprint")));
     expect("print has all steps", differ("pictures", (await page.$$("#print figure")).length, 6));
     expect("print: worms", differ("worms", (await page.$$("#print figure:first-child g.worm")).length, 64));
-    // Canvases of large networks, too: in the light theme's colours, each inside its figure.
+    // Canvases of large networks are printed in the light theme's colours, each inside its figure.
     run("draw", "alltoall", "--on", "torus:17x16", "--algorithm", "mesh", "--html", "large.html", "--quiet");
     const large = await open("large.html", { dark: true });
     await large.page.emulateMediaType("print");
@@ -1173,7 +1173,7 @@ const cases = {
     expect("nothing on the console, no request", noise);
     await page.close();
 
-    // Dark: every word can be read, no mark keeps a light colour.
+    // In dark mode every word is legible, and no mark keeps a light colour.
     const contrasts = (file) => file.page.$eval("svg.plot", (plot) => {
       const rgb = (text) => text.match(/[\d.]+/g).slice(0, 3).map((part) => { const c = Number(part) / 255; return c <= 0.04045 ? c / 12.92 : ((c + 0.055) / 1.055) ** 2.4; });
       const light = (text) => { const [r, g, b] = rgb(text); return 0.2126 * r + 0.7152 * g + 0.0722 * b; };
@@ -1198,7 +1198,7 @@ const cases = {
     ({ page, noise } = await plot("model.json"));
     const cells = await page.$$eval("[data-winner]", (all) => all.map((cell) => ({ nodes: Number(cell.dataset.nodes), bytes: Number(cell.dataset.x), winner: cell.dataset.winner, factor: Number(cell.dataset.factor) })));
     expect("a winner for each network, size and port model", differ("cells", cells.length, 8));
-    // In both themes its number stands out from each cell.
+    // In both themes the number of each cell is legible.
     for (const scheme of ["light", "dark"]) {
       await page.emulateMediaFeatures([{ name: "prefers-color-scheme", value: scheme }]);
       const faint = await page.evaluate(() => {
@@ -1212,7 +1212,7 @@ const cases = {
       expect(`numbers in the map of winners, ${scheme}`, faint);
     }
     for (const [i, cell] of cells.entries()) {
-      const one_port = i < 4;  // the second map is of all ports, and one-port algorithms take part
+      const one_port = i < 4;  // the second map is for all ports and includes one-port algorithms
       const rivals = model.filter((row) => (!one_port || row.ports === "one") && row.block_bytes === cell.bytes && (row.topology === "torus:4x4") === (cell.nodes === 16)).map((row) => row.model_time_us).sort((a, b) => a - b);
       expect(`the fastest of ${cell.nodes} nodes and ${cell.bytes} bytes`, Math.abs(cell.factor - rivals[1] / rivals[0]) < 1e-4 * cell.factor ? [] : [`${cell.factor}, not ${rivals[1] / rivals[0]}`]);
     }
@@ -1229,7 +1229,7 @@ const cases = {
     expect("benchmarks", differ("points", sorted(await marks(page)), sorted([["copy/two/real_time", "8", 4], ["copy/two/real_time", "64", 32]])));
     await page.close();
 
-    // Names are text, whoever wrote them.
+    // Names are shown as text.
     const hostile = `<img src=x onerror=alert(1)>"'&\u202e</svg><script>alert(2)</script>`;
     writeFileSync(join(folder, "hostile.json"), JSON.stringify([64, 256].map((size) => ({ operation: hostile, algorithm: hostile, topology: hostile, nodes: 4, block_bytes: size, time_median_us: size, made: { schema: 1, version: hostile, command: hostile, host: hostile, cores: 2, date: hostile } }))));
     ({ page, noise } = await plot("hostile.json"));
@@ -1247,7 +1247,7 @@ const cases = {
     expect("its pictures", [...differ("pictures", pictures.length, 5), ...pictures.filter(Boolean)]);
     const size = readFileSync(join(folder, "site", "index.html")).length, bundled = readFileSync(join(draw, "bundle", "page.css")).length + readFileSync(join(draw, "bundle", "gallery.js")).length;
     expect("a card more is less than 1.5 KB of the index", size - bundled < 3000 + 5 * 1500 ? [] : [`${size} bytes`]);
-    // The pictures follow the page's theme, which goes before the system's.
+    // The pictures follow the page's theme, which overrides the system's.
     const ground = async () => {
       const box = await (await page.$(".gallery-card[data-family=torus] img")).boundingBox();
       const shot = await page.screenshot({ encoding: "base64", clip: { x: box.x, y: box.y, width: box.width, height: box.height } });
@@ -1283,7 +1283,7 @@ const cases = {
     await page.evaluate(axe);
     expect("axe", await page.evaluate(findings));
     await page.goto(pathToFileURL(join(folder, "site", "alltoall-suh-torus.html")).href);
-    // On paper: light whatever the screen is, no controls; its steps instead of the player.
+    // Printed pages are light, without controls, and show the steps instead of the player.
     const paper = async () => {
       const media = await page.createCDPSession();
       await media.send("Emulation.setEmulatedMedia", { media: "print", features: [{ name: "prefers-color-scheme", value: "dark" }] });

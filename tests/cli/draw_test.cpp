@@ -157,8 +157,8 @@ TEST_CASE("control characters of names do not reach a picture, a page or a sched
 TEST_CASE("draw refuses what is too large, with both numbers", "[cli][draw]") {
   is_refused("draw alltoall --on ring:4", "say where to: --html FILE, --svg FILE or --pdf FILE");
   is_refused("draw alltoall --on complete:400 --html -",
-             "complete:400 has 159600 links; pictures are drawn of up to 100000");
-  is_refused("topology complete:400 --svg -", "159600 links; pictures are drawn of up to 100000");
+             "complete:400 has 159600 links, the limit for pictures is 100000");
+  is_refused("topology complete:400 --svg -", "159600 links, the limit for pictures is 100000");
   is_refused("draw alltoall --on torus:4x4 --algorithm all --html -", "a player compares up to 4");
   is_refused("draw alltoall --on torus:4x4 --algorithm shift,mesh --svg -",
              "2 algorithms; a still picture shows one");

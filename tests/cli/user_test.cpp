@@ -363,8 +363,8 @@ TEST_CASE("a picture of too many nodes is refused before the dry run") {
   // The dry run alone would take too much memory, and be refused with another text.
   const Addresses limit(sanitized ? rlim_t{1} << 43 : 500);
   for (const auto& [picture, reason] :
-       {std::pair("--svg", "160000 links; pictures are drawn of up to 100000"),
-        std::pair("--dot", "40000 nodes; a graph for Graphviz has up to 1024")}) {
+       {std::pair("--svg", "160000 links, the limit for pictures is 100000"),
+        std::pair("--dot", "40000 nodes, the limit for Graphviz is 1024")}) {
     const auto output =
         run_wormcube(std::string("show alltoall --on torus:200x200 --algorithm shift --step 0 ") +
                      picture + " -");

@@ -1,6 +1,10 @@
-// The cards beside the picture: figures, blocks, what is selected.
+// The cards beside the picture: figures, blocks, the selection.
 // SPDX-License-Identifier: Apache-2.0
 import {bytes, figure, h, plural, time} from "./dom.js";
+
+/** In dark mode larger counts are brighter, otherwise darker. */
+const isDark = () => (document.documentElement.dataset.theme ||
+    (matchMedia("(prefers-color-scheme: dark)").matches ? "dark" : "light")) === "dark";
 
 const near = (a, b) => Math.abs(a - b) <= 5e-4 * Math.max(1, Math.abs(b));
 
@@ -29,7 +33,10 @@ export function figureRows(check, replay = null) {
     "model time, µs", check.time_lockstep_us.total, check.model_time_us, null,
     check.model_time_us_reason
   ]);
-  if (replay) rows.push(["replayed, µs", replay.time, null, null, "by the times of each message"]);
+  if (replay)
+    rows.push([
+      "replayed, µs", replay.time, null, null, "computed from the times of each message"
+    ]);
   return rows;
 }
 
@@ -67,27 +74,22 @@ export function figuresCard(check, replay = null) {
   ];
 }
 
-/** Level of a count among at most `most`: 0 none, then by logarithm to 5. */
+/** Colour level of a count up to `most`: 0 for none, then 1 to 5 by its logarithm. */
 const level = (count, most) =>
     (count <= 0    ? 0 :
          most <= 1 ? 3 :
                      1 + Math.min(4, Math.round((4 * Math.log(count)) / Math.log(most))));
 
-/** Of networks too large for worms: what groups of nodes send each other. */
+/** The traffic between groups of nodes, for networks too large for worms. */
 export class Traffic {
   constructor(play) {
     this.play = play;
     this.canvas =
         h("canvas",
-          { class: "matrix", role: "img", "aria-label": "what groups of nodes send each other" });
+          { class: "matrix", role: "img", "aria-label": "bytes sent between groups of nodes" });
     this.hover = h("p", { class: "caption hover" });
-    const { per, rows, most } = play.groups;
-    this.note = h(
-        "p", { class: "caption" },
-        `Row: ${plural(per, "node")} that ${per === 1 ? "sends" : "send"}. Column: ${
-            plural(per, "node")} that ${
-            per === 1 ? "receives" :
-                        "receive"}. Stronger: more bytes, over all steps. ${rows} groups in all.`);
+    const { most } = play.groups;
+    this.note = h("p", { class: "caption" });
     this.scale =
         h("div", { class: "scale", "aria-hidden": "true" },
           [0, 1, 2, 3, 4, 5].map((i) => h("i", { style: `background:var(--seq-${i})` })),
@@ -97,16 +99,20 @@ export class Traffic {
           h("div", { class: "head" }, h("h2", {}, "Between groups of nodes")),
           h("div", { class: "matrix-row" }, this.canvas,
             h("div", {}, this.note, this.scale, this.hover)),
-          h("p", { class: "caption reason" }, `Blocks are not followed: ${play.blocks.reason}.`));
+          h("p", { class: "caption reason" }, `Blocks are not tracked: ${play.blocks.reason}.`));
     for (const type of ["pointerdown", "pointermove"])
       this.canvas.addEventListener(type, (event) => this.point(event));
     this.canvas.addEventListener("pointerleave", () => { this.hover.textContent = ""; });
   }
   draw() {
-    const { rows, bytes: amounts, most } = this.play.groups,
+    const { per, rows, bytes: amounts, most } = this.play.groups,
                                        cell = Math.max(
                                            3, Math.floor((innerHeight >= 1000 ? 256 : 192) / rows)),
                                        size = cell * rows, ratio = devicePixelRatio || 1;
+    this.note.textContent = `Row: ${plural(per, "node")} that ${
+        per === 1 ? "sends" : "send"}. Column: ${plural(per, "node")} that ${
+        per === 1 ? "receives" : "receive"}. ${
+        isDark() ? "Brighter" : "Darker"}: more bytes, over all steps. ${rows} groups in all.`;
     this.cell = cell;
     this.canvas.width = this.canvas.height = size * ratio;
     this.canvas.style.width = this.canvas.style.height = `${size}px`;
@@ -137,7 +143,7 @@ export class Traffic {
   }
 }
 
-/** The matrix of nodes and blocks. */
+/** The matrix of nodes (rows) and blocks (columns). */
 export class Matrix {
   constructor(play, state, choose) {
     this.play = play, this.state = state, this.choose = choose;
@@ -207,7 +213,7 @@ export class Matrix {
         blocks.destination[block];
     return Math.floor(by / this.perColumn);
   }
-  /** The column of every block, for the choice of columns that holds. */
+  /** The column of every block, by destination or by origin as selected. */
   columnsOfBlocks() {
     if (this.columnsBy !== this.state.blocks) {
       this.columnsBy = this.state.blocks;
@@ -216,7 +222,7 @@ export class Matrix {
     }
     return this.columnTable;
   }
-  /** \param clock  of a replay */
+  /** \param clock  the replay's time; null without a replay */
   draw(moment, clock = null) {
     const { blocks, network } = this.play;
     if (!blocks.kind) return;
@@ -258,12 +264,13 @@ export class Matrix {
         context.fillRect(
             (i % this.columns) * wide, Math.floor(i / this.columns) * cell, wide, cell);
       });
-      const by = blocks.count <= network.nodes ? "the node that the block is for" :
-          this.state.blocks === "origin"       ? "the node that the blocks are from" :
-                                                 "the node that the blocks are for";
+      const by = blocks.count <= network.nodes ? "the block's destination" :
+          this.state.blocks === "origin"       ? "the blocks' origin" :
+                                                 "the blocks' destination";
       this.note.textContent = `Row: ${
           this.perRow > 1 ? `${this.perRow} nodes, as there are more than 128` : "node"}. Column: ${
-          this.perColumn > 1 ? `${this.perColumn} nodes; ` : ""}${by}. Stronger: more blocks.`;
+          this.perColumn > 1 ? `${this.perColumn} nodes; ` : ""}${by}. ${
+          isDark() ? "Brighter" : "Darker"}: more blocks.`;
       this.scale.replaceChildren(
           ...seq.map((c) => h("i", { style: `background:${c}` })), h("span", {}, "0"),
           h("span", {}, "1"), h("span", {}, figure(most)));
@@ -295,13 +302,15 @@ export class Matrix {
         });
       }
       const what =
-          this.play.operation === "barrier" ? "the node has heard of it" : "the node has the block";
+          this.play.operation === "barrier" ?
+          "the row's node knows that the column's node has arrived" :
+          "the node has the block";
       const column = blocks.bases[network.nodes] === 1 || blocks.parts > 1 ? "packet" :
           this.play.operation === "barrier"                                ? "a node" :
-                                              "the node that the block is from";
+                                              "the block's origin";
       this.note.textContent = `Row: node. Column: ${column}. Filled: ${
-          what}; darkest or lightest: its own; ring: it came ${
-          blocks.arrivals ? "last" : "in the last step"}.`;
+          what}; ${isDark() ? "brightest" : "darkest"}: its own block; ring: ${
+          blocks.arrivals ? "the latest arrival" : "arrived in the last step"}.`;
       this.scale.replaceChildren();
     } else {
       const p = network.nodes, prefix = this.play.operation.endsWith("scan");
@@ -336,10 +345,10 @@ export class Matrix {
         }
       }
       this.note.textContent = prefix ?
-          "Row: node. Bar: the nodes whose operands its prefix covers; paler: what else it " +
-              "knows; green: complete." :
+          "Row: node. Bar: the nodes whose operands its prefix covers; paler: other operands " +
+              "that it has; green: complete." :
           "Row: node. Column: block. Bar: the nodes whose operands a partial result covers; " +
-              "green: every operand is in it.";
+              "green: complete.";
       this.scale.replaceChildren();
     }
     context.strokeStyle = colour("--ink"), context.lineWidth = 2;
@@ -365,13 +374,13 @@ export class Matrix {
     if (all > 0) {
       this.progress.replaceChildren(
           `${when}: `, h("b", {}, `${Math.floor((100 * done) / all)} %`),
-          ` of ${figure(all)} blocks are where they belong.`);
+          ` of ${figure(all)} blocks have reached their destination.`);
       this.progress.dataset.done = done, this.progress.dataset.all = all;
     } else {
       this.progress.textContent = `${when}.`;
     }
   }
-  /** \param moment  at which a block came; 0: it was there */
+  /** \param moment  at which a block arrived; 0: it was there from the start */
   sinceText(moment) {
     const { arrivals } = this.play.blocks;
     return moment === 0 ? "its own" :
@@ -383,7 +392,7 @@ export class Matrix {
           column = Math.floor((event.clientX - box.left) / this.cell.wide);
     return { row, column, node: Math.min(this.play.network.nodes - 1, row * this.perRow) };
   }
-  /** A block in a cell of the matrix: the first one that is there. */
+  /** The first block in a cell of the matrix; -1: the cell is empty. */
   blockAt({ row, column }) {
     const { blocks } = this.play;
     if (blocks.kind === "moves") {
@@ -461,8 +470,8 @@ function blocksText(play, bytesOf) {
 /** The outgoing links of a node. */
 const portsOf = (network, node) => network.lanes.filter((lane) => lane.from === node);
 /**
- * A step's messages of a node by the port that they go through: [{port, out, coming}], idle ports
- * too.
+ * The messages that a node sends and receives in a step, by port: [{port, out, coming}]. Idle ports
+ * are included.
  */
 function byPort(play, node, ports, out, coming) {
   const { network } = play, links = (i) => network.walk(play.from[i], play.ways[play.way[i]]).links;
@@ -477,17 +486,17 @@ function byPort(play, node, ports, out, coming) {
             lane.dimension === network.lanes[way[way.length - 1]].dimension);
   return itself.out.length + itself.coming.length > 0 ? [...parts, itself] : parts;
 }
-/** "32 r", "4 c": what a node rearranges and combines before a step. */
+/** "32 r", "4 c": the blocks that a node rearranges and combines before a step. */
 const workText =
     (play, works, step) => [[works[2 * step], "r"], [works[2 * step + 1], "c"]]
                                .filter(([amount]) => amount > 0)
                                .map(([amount, what]) => `${blocksText(play, amount)} ${what}`)
                                .join(" ");
 
-/** What a message of the replay does now, and for whom it waits. */
+/** A message's times in the replay; while it waits, also the channel and its holder. */
 function lifeText(play, i, clock) {
   const { network, replay } = play, a = replay.first[i], hops = replay.first[i + 1] - a - 1;
-  const span = `Set out at ${time(replay.ready[i])}, path held at ${
+  const span = `Started at ${time(replay.ready[i])}, path reserved at ${
       time(replay.granted[a + hops])}, arrived at ${time(replay.delivered[i])}.`;
   const { waits } = clock >= replay.ready[i] && clock < replay.delivered[i] ?
       replay.moment(i, clock) :
@@ -504,13 +513,14 @@ function lifeText(play, i, clock) {
                        network.name(play.to[holder])} holds`}. ${span}`;
 }
 
-/** What is selected, told in full. */
+/** The card with all details of the selection. */
 export function selectionCard(play, chosen, step, goTo, clock = null) {
   const { network } = play;
   if (!chosen)
     return [
       h("h2", {}, "Nothing selected"),
-      h("p", { class: "caption" }, "Click a node, a worm, a link or a block; Esc lets go.")
+      h("p", { class: "caption" },
+        "Click a node, a worm, a link or a block; Esc clears the selection.")
     ];
   const hopsText = (message) => {
     const { links } = network.walk(play.from[message], play.ways[play.way[message]]);
@@ -524,7 +534,7 @@ export function selectionCard(play, chosen, step, goTo, clock = null) {
   if (chosen.kind === "switch")
     return [
       h("h2", {}, `Switch ${network.name(chosen.node)}`),
-      h("p", { class: "caption" }, "Worms pass it; it sends and receives nothing.")
+      h("p", { class: "caption" }, "Messages pass through a switch; it does not send or receive.")
     ];
   if (play.aggregate) {
     const group = chosen.kind === "node" ? play.groups.of(chosen.node) : -1;
@@ -554,7 +564,7 @@ export function selectionCard(play, chosen, step, goTo, clock = null) {
         if (play.from[i] === node) out.push(i);
         if (play.to[i] === node) coming.push(i);
       }
-      // With all ports a row (or more) for each port; what it sends itself goes through none.
+      // An all-port node has one or more rows for each port; a message to itself uses no port.
       const parts = allPorts === null ? [{ port: null, out, coming }] :
                                         byPort(play, node, allPorts, out, coming);
       let first = true;
@@ -585,7 +595,7 @@ export function selectionCard(play, chosen, step, goTo, clock = null) {
               before === "" ?
                   "" :
                   `Before step 0: ${
-                      before}. `}After a step, before the next: blocks r rearranged, c combined.`);
+                      before}. `}Work after the step: blocks rearranged (r), blocks combined (c).`);
     const coordinates = network.dimensions.length > 1 ?
         h("span", { class: "mute" }, `(${network.coordinates(node).join(", ")})`) :
         null;
@@ -594,8 +604,8 @@ export function selectionCard(play, chosen, step, goTo, clock = null) {
       h("div", { class: "selection-row" },
         table(
             [
-              "step", ...(allPorts === null ? [] : ["port"]), "to", "from", "blocks", "by",
-              ...(works === null ? [] : ["then"])
+              "step", ...(allPorts === null ? [] : ["port"]), "to", "from", "blocks", "route",
+              ...(works === null ? [] : ["work"])
             ],
             rows, { class: "program" }),
         memory(play, node, clock === null ? step : play.blocks.momentAt(clock))),
@@ -680,16 +690,16 @@ export function selectionCard(play, chosen, step, goTo, clock = null) {
   return [
     h("h2", {}, `Block ${network.name(chosen.origin)} → ${network.name(chosen.destination)}`),
     chosen.way.length > 0 ? table(
-                                ["step", "from", "to", "with blocks", "by"], rows,
+                                ["step", "from", "to", "message, blocks", "route"], rows,
                                 { class: "way", "data-hops": hops }) :
-                            h("p", { class: "caption" }, "It stays where it is."),
+                            h("p", { class: "caption" }, "This block does not move."),
     h("p", { class: "caption sum" },
-      `${plural(hops, "hop")} in all; the shortest way has ${
+      `${plural(hops, "hop")} in all; the shortest path has ${
           shortest(network, chosen.origin, chosen.destination)}`)
   ];
 }
 
-/** Links of the shortest way, breadth first. */
+/** The number of links on a shortest path, by breadth-first search. */
 export function shortest(network, from, to) {
   const distance = new Int32Array(network.x.length).fill(-1), queue = [from];
   distance[from] = 0;
@@ -704,7 +714,7 @@ export function shortest(network, from, to) {
   return distance[to];
 }
 
-/** What a node holds: origin down, destination across. */
+/** The blocks that a node holds: origin down, destination across. */
 function memory(play, node, moment) {
   const { blocks, network } = play, p = network.nodes;
   if (blocks.kind !== "moves" || p > 128 || blocks.count < p * p) return null;
@@ -734,6 +744,7 @@ function memory(play, node, moment) {
   return h(
       "figure", {}, canvas,
       h("figcaption", { class: "caption" },
-        "its memory: origin ↓, destination →; blue its own, green arrived, purple passing"));
+        "Blocks in its memory: origin ↓, destination →. " +
+            "Blue: its own; green: arrived; purple: in transit."));
 }
 export {time};

@@ -1,13 +1,13 @@
-// Several algorithms on one clock: sliders of the cost model, formulas, and who is ahead at which
-// block size. SPDX-License-Identifier: Apache-2.0
+// Comparison on one clock: sliders for the cost model, formulas, the fastest by block size.
+// SPDX-License-Identifier: Apache-2.0
 import {bytes, figure, h, plural, svg, time} from "./dom.js";
 
 export const algorithmColours = [0, 3, 2, 4, 5];
 const dashes = [null, "6 4", "2 3", "9 3 2 3"];
 
 /**
- * Sizes at which another algorithm takes over: [{bytes, from, to}], and who is ahead at the
- * smallest.
+ * `first`: the fastest algorithm at the smallest size. `changes`: the sizes from which another one
+ * is the fastest, [{bytes, from, to}].
  */
 export function crossovers(plays, cost, low, high) {
   const lines = plays.map((play) => ({
@@ -82,12 +82,12 @@ export function costCard(state, base) {
             "data-shared": String(value),
             onclick: () => state.setCost({ shared: value })
           },
-            value ? "shared" : "not charged"));
+            value ? "included" : "ignored"));
   const card =
       h("section", { class: "card cost", "aria-label": "Cost model" }, h("h2", {}, "Cost model"),
         rows.map(({ row }) => row),
-        h("div", { class: "row" }, h("span", { class: "mute" }, "Busy links"),
-          h("div", { class: "switch", role: "group", "aria-label": "Busy links" }, shared)));
+        h("div", { class: "row" }, h("span", { class: "mute" }, "Contention"),
+          h("div", { class: "switch", role: "group", "aria-label": "Contention" }, shared)));
   return {
     element: card,
     refresh() {
@@ -99,7 +99,7 @@ export function costCard(state, base) {
   };
 }
 
-/** Of replays: the machine, and what each algorithm takes there. */
+/** For replays: each algorithm's time, and the modelled machine. */
 export function replayCard(plays) {
   const rows = plays.map(
       (play, i) =>
@@ -131,7 +131,7 @@ export function formulasCard(plays, state) {
         h("span", { class: "terms" }, terms.join(" + ")),
         h("span", { class: load > 1 ? "warn" : "mute" },
           load <= 1       ? "no contention" :
-              cost.shared ? `${figure(n.free)} m tw if links were free` :
+              cost.shared ? `${figure(n.free)} m tw without contention` :
                             `a link carries ${load}`),
         h("b", { class: "total", "data-us": play.modelTime(cost) }, time(play.modelTime(cost))));
   });
@@ -139,8 +139,8 @@ export function formulasCard(plays, state) {
 }
 
 /**
- * Time over block size, log-log; a band of who is ahead; a ring at each change; a line at m to
- * drag.
+ * A log-log plot of time by block size. A band shows the fastest algorithm, a ring each change, and
+ * a line that the reader can drag shows m.
  */
 export function crossoverPlot(plays, state, base) {
   const width = 400, height = 250, left = 58, right = 96, top = 14, bottom = 44;
@@ -227,7 +227,7 @@ export function crossoverPlot(plays, state, base) {
         viewBox: `0 0 ${width} ${height}`,
         class: "crossover",
         role: "img",
-        "aria-label": `time over block size: ${plays[first].algorithm} is ahead first${
+        "aria-label": `time by block size: ${plays[first].algorithm} is fastest at first${
             changes.map((change) => `, ${plays[change.to].algorithm} from ${bytes(change.bytes)}`)
                 .join("")}`
       },
@@ -245,5 +245,5 @@ export function crossoverPlot(plays, state, base) {
   picture.addEventListener("pointermove", (event) => {
     if (event.buttons & 1) drag(event);
   });
-  return [h("h2", {}, "Who is ahead, by block size"), picture];
+  return [h("h2", {}, "Fastest by block size"), picture];
 }

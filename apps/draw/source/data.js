@@ -1,7 +1,7 @@
-// The data of a page: numbers unpacked, the network, each algorithm's messages and blocks.
+// The page's data: unpacks numbers, the network, and each algorithm's messages and blocks.
 // SPDX-License-Identifier: Apache-2.0
 
-/** The bytes of {"enc", "count", "data"}. */
+/** Decodes {"enc", "count", "data"} into bytes. */
 async function bytesOf(packed) {
   const text = atob(packed.data);
   const bytes = new Uint8Array(text.length);
@@ -100,8 +100,8 @@ export class Network {
     return `${this.name(this.lanes[link].from)}→${this.name(this.lanes[link].to)}`;
   }
   /**
-   * The links that are drawn as one stub with this one: those of a node in a complete dimension
-   * between planes.
+   * The links that share one stub with this link: a node's links in a complete dimension between
+   * planes.
    */
   bundle(link) {
     const lane = this.lanes[link];
@@ -113,14 +113,14 @@ export class Network {
                 other.gap > 0 && start(other) === start(lane))
         .map((other) => other.link);
   }
-  /** Whether the other end's number stands beside a link's stub. */
+  /** Whether a link's stub is labelled with the number of the node at its other end. */
   hasNumber({ points, gap, to }) {
     const x = points[2 * gap - 2], y = points[2 * gap - 1];
     return this.labels.some(
         ([at, base, text]) => text === this.name(to) && Math.hypot(at - x, base - 3.3 - y) < 16);
   }
   linkOf(from, to) { return this.lanes.findIndex((lane) => lane.from === from && lane.to === to); }
-  /** The links of a way that starts at a node, and the virtual channel on each. */
+  /** The links of a path that starts at a node, and the virtual channel on each. */
   walk(node, way) {
     const links = [], channels = [];
     let dimension = -1, channel = 0, at = node;
@@ -195,7 +195,7 @@ export class Play {
     }
     return low;
   }
-  /** A step's messages with their ways, and the load of each link: kept for the last few steps. */
+  /** A step's messages with their paths, and each link's load. The last few steps are cached. */
   step(step) {
     const known = this.cache.get(step);
     if (known) return known;
@@ -222,8 +222,8 @@ export class Play {
     return result;
   }
   /**
-   * The same of the messages that are under way at a time of the replay. A channel has one worm:
-   * nothing is shared.
+   * The same for the messages in flight at a time of the replay. Each channel has one worm, so no
+   * link is shared.
    */
   moment(t) {
     const worms = this.replay.alive(t).map((i) => {
@@ -245,7 +245,7 @@ export class Play {
     }
     return { step: this.replay.complete(t), worms, load, longest: 1, busy };
   }
-  /** Bytes and highest load of every link over all steps. */
+  /** Every link's bytes and highest load over all steps. */
   loads() {
     if (this.total) return this;
     const links = this.network.lanes.length;
@@ -268,8 +268,8 @@ export class Play {
     return this;
   }
   /**
-   * Bytes that a node rearranges and combines before each step and after the last one, in pairs;
-   * null: none.
+   * Pairs of the bytes that a node rearranges and combines before each step and after the last one;
+   * null if there are none.
    */
   worksOf(node) {
     if (this.work === null) return null;
@@ -284,7 +284,7 @@ export class Play {
     });
     return found;
   }
-  /** Microseconds of each step, and of the work before it; the last entry: the work after all. */
+  /** The time of each step and of the work before it, in µs; last, the work after all steps. */
   times(cost) {
     if (this.replay)
       return [
@@ -326,7 +326,7 @@ export class Play {
   }
 }
 
-/** What groups of nodes that follow each other send each other, over all steps. */
+/** The traffic between groups of consecutive nodes, over all steps. */
 export class Groups {
   static async from(json, nodes) {
     const groups = new Groups();
@@ -343,14 +343,14 @@ export class Groups {
     return groups;
   }
   of(node) { return Math.floor(node / this.per); }
-  /** How strongly a node is coloured: 0 .. 3, by what its group sends and receives. */
+  /** A node's colour level, 0 .. 3, by the bytes that its group sends and receives. */
   level(node) {
     const amount = this.sent[this.of(node)] + this.received[this.of(node)];
     return amount === 0 ? 0 : Math.max(1, Math.ceil((3 * amount) / this.busiest));
   }
 }
 
-/** When each message of a replay holds its channels; microseconds. */
+/** When each message of a replay holds its channels, in microseconds. */
 export class Replay {
   static async from(json, play) {
     const replay = new Replay(), input = await reader(json.times), count = play.from.length;
@@ -392,7 +392,7 @@ export class Replay {
     return replay;
   }
   /**
-   * From the first message of a step that sets out to its last one that arrives. A step's box ends
+   * A step lasts from the start of its first message to the arrival of its last one. Its box ends
    * where the next one begins.
    */
   windows() {
@@ -418,7 +418,7 @@ export class Replay {
                      .filter((i) => this.ready[i] >= 0)
                      .sort((a, b) => this.ready[a] - this.ready[b]);
   }
-  /** Steps of which every message has arrived. */
+  /** The number of steps whose messages have all arrived. */
   complete(t) {
     let done = 0, latest = 0;
     for (const { complete } of this.steps) {
@@ -437,8 +437,7 @@ export class Replay {
     return result.sort((a, b) => a - b);
   }
   /**
-   * The channels of links that are released after one time and not after another: [{link,
-   * channel}].
+   * The channels that are released after one time and no later than another: [{link, channel}].
    */
   releasedBetween(after, until) {
     const result = [], { play } = this;
@@ -456,8 +455,8 @@ export class Replay {
     return result;
   }
   /**
-   * How far head and tail are, in links; `waits`: for which of its channels it stands still, its
-   * links for the ejection port; -1: it does not.
+   * How far head and tail are, in links. `waits`: the index of the channel that the message waits
+   * for, the number of its links for the ejection port, -1 if it moves.
    */
   moment(i, t) {
     const a = this.first[i], hops = this.first[i + 1] - a - 1;
@@ -483,7 +482,7 @@ export class Replay {
     }
     return { head, tail: Math.min(tail, head), waits };
   }
-  /** The message that holds what another one waits for; -1: none is found. */
+  /** The message that holds the channel that another one waits for; -1 if none is found. */
   holder(i, waits, t) {
     const { play } = this, { network } = play,
                  way = network.walk(play.from[i], play.ways[play.way[i]]);
@@ -508,8 +507,8 @@ export class Replay {
 }
 
 /**
- * Which blocks each node has, at any moment. Moments are numbered: without a replay moment t is
- * before step t; with one, moment k is after the k-th time at which messages arrive.
+ * The blocks that each node has at any moment. Without a replay, moment t is before step t. With
+ * one, moment k is after the k-th time at which messages arrive.
  */
 export class Blocks {
   static async from(json, play) {
@@ -544,7 +543,7 @@ export class Blocks {
     return blocks;
   }
 
-  /** Messages in the order in which their blocks come, and where those of each moment begin. */
+  /** Messages in the order in which their blocks arrive, and the first one of each moment. */
   order(play) {
     const { replay } = play;
     if (!replay) {
@@ -552,7 +551,7 @@ export class Blocks {
       this.moments = play.steps;
       return;
     }
-    // A message to oneself changes nothing.
+    // A message from a node to itself changes nothing.
     this.coming =
         Int32Array.from(replay.order).sort((a, b) => replay.delivered[a] - replay.delivered[b]);
     this.first = [], this.arrivals = [];
@@ -564,7 +563,7 @@ export class Blocks {
     this.moments = this.first.length;
     this.first.push(this.coming.length);
   }
-  /** The moment at a time of the replay: how many times of arrivals are over. */
+  /** The moment at a time of the replay: how many arrival times have passed. */
   momentAt(t) {
     let low = 0, high = this.moments ?? 0;
     while (low < high) {
@@ -575,8 +574,9 @@ export class Blocks {
     return low;
   }
   /**
-   * Of a replay: for each node and step the last moment at which what it gets in this or an earlier
-   * step came, or what it sends in a step in which it gets nothing arrived; -1: none did.
+   * For a replay, for each node and step: the last arrival of a message that the node receives in
+   * this or an earlier step. In a step in which it receives nothing, the arrival of its sends
+   * counts. -1 if there is none.
    */
   completions() {
     const { play, nodes } = this, result = new Int32Array(nodes * play.steps).fill(-1),
@@ -601,7 +601,7 @@ export class Blocks {
 
   async readRuns(json) {
     const input = await reader(json.blocks.runs), messages = this.play.check.messages;
-    // Each message has its number of runs, each run two numbers.
+    // A message stores its number of runs, then two numbers for each run.
     const runs = new Int32Array(json.blocks.runs.count - messages);
     this.runStart = new Int32Array(messages + 1);
     let filled = 0;
@@ -628,8 +628,7 @@ export class Blocks {
       f(this.runs[i], this.runs[i + 1]);
   }
   /**
-   * Of blocks that move: the moment at which one came to where it is; 0: it was there from the
-   * start.
+   * For blocks that move: the moment at which a block arrived where it is; 0 if it started there.
    */
   arrival(block, moment) {
     const unit = block * this.parts;
@@ -650,7 +649,7 @@ export class Blocks {
     return found;
   }
 
-  // Moves: where each block is, step by step, with copies kept on the way.
+  // Moves: the place of each block, step by step. Copies of the places are kept at intervals.
 
   prepareMoves() {
     const Numbers = this.nodes > 65536 ? Uint32Array : Uint16Array;
@@ -662,7 +661,7 @@ export class Blocks {
     this.snapshots = new Map([[0, start]]);
     this.now = { moment: 0, places: start.slice() };
   }
-  /** Where each unit is at a moment. */
+  /** The node that has each unit at a moment. */
   placesAt(moment) {
     const behind = Math.floor(moment / this.every) * this.every;
     if (this.now.moment > moment || (this.snapshots.has(behind) && behind > this.now.moment)) {
@@ -683,7 +682,7 @@ export class Blocks {
     return places;
   }
 
-  // Copies: from which moment on a node has a block; 0 from the start, -1 never.
+  // Copies: the moment from which a node has a block; 0 from the start, -1 never.
 
   prepareCopies() {
     this.since = new Int32Array(this.nodes * this.units).fill(-1);
@@ -700,11 +699,11 @@ export class Blocks {
     }
   }
 
-  // Reductions: the ranks that a partial result covers.
+  // Reductions: the ranks whose operands a partial result covers.
 
   async readIntervals(json) {
     const input = await reader(json.blocks.runs);
-    this.history = new Map();  // cell -> [{from, runs}], from a moment on
+    this.history = new Map();  // cell -> [{from, runs}], from: a moment
     const completions = this.play.replay ? this.completions() : null;
     for (let step = 0; step < this.play.steps; ++step) {
       let cell = 0;
@@ -723,7 +722,7 @@ export class Blocks {
       }
     }
   }
-  /** The runs of ranks in a node's partial result of a column at a moment. */
+  /** The runs of ranks that a node's partial result for a column covers at a moment. */
   covered(node, column, moment) {
     const history = this.history.get(node * this.units + column) ?? [];
     let runs = this.startsWith(node, column) ? [[node, node + 1]] : [];
@@ -733,9 +732,9 @@ export class Blocks {
   }
   startsWith() { return this.play.check.operation !== "barrier"; }
 
-  // What the page shows.
+  // Progress, shares and paths for the page.
 
-  /** Blocks at home, and all that have one, at a moment. */
+  /** The number of blocks that have reached their destination, and of all that have one. */
   progress(moment) {
     let done = 0, all = 0;
     if (this.kind === "moves") {
@@ -755,9 +754,7 @@ export class Blocks {
     }
     return { done, all };
   }
-  /**
-   * Of each node: the share of its result that it has at a moment; null where that is not known.
-   */
+  /** The share of its result that each node has at a moment; null if unknown. */
   shareOf(moment) {
     const share = new Float32Array(this.nodes);
     if (this.kind === "moves") {
@@ -796,14 +793,14 @@ export class Blocks {
     }
     return null;
   }
-  /** Number of the block from one node to another; -1 if there is none. */
+  /** The number of the block from one node to another; -1 if there is none. */
   between(origin, destination) {
     for (let block = this.bases[origin]; block < this.bases[origin + 1]; ++block) {
       if (this.kind === "copies" || this.destination[block] === destination) return block;
     }
     return -1;
   }
-  /** A block's messages, in order: of copies, those on the way to one node. */
+  /** The messages that carry a block, in order; for copies, those on the path to one node. */
   way(block, destination) {
     const messages = [];
     const unit = block * this.parts;

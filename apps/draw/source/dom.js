@@ -1,4 +1,4 @@
-// Elements. All text goes in as text.
+// Makes elements. Text is inserted as text, never as markup.
 // SPDX-License-Identifier: Apache-2.0
 
 const space = "http://www.w3.org/2000/svg";
@@ -19,7 +19,7 @@ export const h = (name, attributes, ...children) =>
 export const svg = (name, attributes, ...children) =>
     fill(document.createElementNS(space, name), attributes, children);
 
-/** A number as the page writes it: thousands parted, four digits where it is no count. */
+/** Formats a number: thousands separated; four significant digits unless it is an integer. */
 export function figure(value) {
   if (value === null || value === undefined) return "–";
   const text = Number.isInteger(value) ? String(value) : String(Number(value.toPrecision(4)));
@@ -27,7 +27,7 @@ export function figure(value) {
   const parted = whole.length > 3 ? whole.replace(/\B(?=(\d{3})+$)/g, "\u202f") : whole;
   return part ? `${parted}.${part}` : parted;
 }
-/** Microseconds, or milliseconds from 1000 on. */
+/** Formats microseconds as µs, ms or s. */
 export function time(us) {
   if (us < 1000) return `${us < 100 ? Number(us.toPrecision(3)) : us.toFixed(1)} µs`;
   if (us < 1e6) return `${Number((us / 1000).toPrecision(4))} ms`;
@@ -40,5 +40,5 @@ export function bytes(n) {
   return `${Number(n.toPrecision(3))} ${units[i]}`;
 }
 export const plural = (n, what, many = `${what}s`) => `${figure(n)} ${n === 1 ? what : many}`;
-/** A dimension's x as a cross, in titles alone. */
+/** Replaces the x of dimensions by a multiplication sign; for titles only. */
 export const crossed = (text) => text.replace(/(\d)x(?=\d)/g, "$1×");

@@ -1,4 +1,4 @@
-// The gallery's index: filters and a search field. Without it all cards are there.
+// The gallery's index: filters and a search field. Without this script all cards are visible.
 // SPDX-License-Identifier: Apache-2.0
 const cards = [...document.querySelectorAll(".gallery-card")],
       find = document.getElementById("find");

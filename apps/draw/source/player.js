@@ -11,7 +11,7 @@ const step_seconds = 1.2, speeds = [0.25, 0.5, 1, 2, 4, 8], resting = 0.55, idle
 const clamp = (x, low, high) => Math.max(low, Math.min(high, x));
 const still = () => matchMedia("(prefers-reduced-motion: reduce)").matches;
 
-/** What the page shows; the address has it, too. */
+/** The state of the page; the address repeats it. */
 class State {
   constructor(data, plays) {
     this.plays = plays;
@@ -43,7 +43,7 @@ class State {
     this.listeners = [];
   }
   get play() { return this.plays[this.shown]; }
-  /** Whether time is the clock's, not a step's: of comparisons and replays. */
+  /** Comparisons and replays run on a clock; otherwise time advances by steps. */
   get byClock() { return this.comparing || this.play.replay !== null; }
   set(changes) {
     Object.assign(this, changes);
@@ -54,8 +54,8 @@ class State {
 
 function fragmentOf(state) {
   const parts = [];
-  const put = (key, value, preset) => {
-    if (value !== preset && value !== "" && value !== null && value !== undefined)
+  const put = (key, value, usual) => {
+    if (value !== usual && value !== "" && value !== null && value !== undefined)
       parts.push(`${key}=${encodeURIComponent(value)}`);
   };
   if (state.byClock) put("t", Number(state.clock.toFixed(2)));
@@ -169,7 +169,7 @@ function choices(label, key, values, state) {
   };
 }
 
-/** The four verdicts of check. */
+/** The four verdicts of `check`. */
 function verdicts(check) {
   const chip = (kind, text, title) =>
       h("span", { class: `verdict ${kind}`, title },
@@ -182,10 +182,10 @@ function verdicts(check) {
         check.delivered      ? chip("ok", "delivered, proved", check.proof) :
                                chip("warn", "not delivered", check.proof),
     check.exactly_once === null ?
-        chip("grey", "once: not told", check.arrivals) :
+        chip("grey", "exactly once: not checked", check.arrivals) :
         check.exactly_once ?
         chip("ok", "exactly once", check.arrivals) :
-        chip(check.exactly_once_claimed ? "warn" : "grey", "some more than once", check.arrivals),
+        chip(check.exactly_once_claimed ? "warn" : "grey", "not exactly once", check.arrivals),
     check.link_load_max <= 1 ?
         chip("ok", "no contention", "no link carries two messages in a step") :
         chip(
@@ -215,7 +215,7 @@ function legend(play, state) {
       items.push(
           h("span", { class: "sample" },
             [1, 2, 3].map((i) => h("i", { class: "part", style: `background:var(--seq-${i})` })),
-            `nodes: bytes of their group of ${figure(play.groups.per)}`));
+            `nodes: bytes sent and received by their group of ${figure(play.groups.per)}`));
   } else {
     if (state.colour === "dimension") {
       const real = network.dimensions.map((dimension, d) => [dimension, d])
@@ -227,7 +227,7 @@ function legend(play, state) {
           (phase, i) => items.push(sample(`background:var(--dim-${i % 6})`, phase.name)));
     } else {
       items.push(
-          h("span", { class: "sample" }, h("i", { class: "hues" }), `${state.colour}, by place`));
+          h("span", { class: "sample" }, h("i", { class: "hues" }), `${state.colour}, by rank`));
     }
     items.push(sample("background:var(--load-0)", "link, idle"));
     if (play.replay)
@@ -245,13 +245,13 @@ function legend(play, state) {
   return items;
 }
 
-/** One network with its head: of the single view, and of each side of a comparison. */
+/** One network with its head: the single view, or one part of a comparison. */
 class Scene {
   constructor(state, play, handlers) {
     this.state = state, this.play = play;
     this.view = makeView(play.network, play, handlers);
   }
-  /** \param clock  of a replay */
+  /** \param clock  the replay's time */
   update(step, at, clock, playing) {
     const { state, view, play } = this;
     const key = `${play.replay ? "" : step} ${state.links} ${state.colour} ${state.load} ${
@@ -288,7 +288,7 @@ class Page {
     Object.assign(this.state, readFragment(this.state));
     this.build();
     this.keys();
-    // The address that was asked for: what this page has written since may be there already.
+    // Reads the requested address: this page may have written another one since.
     addEventListener("hashchange", (event) => {
       const hash = new URL(event.newURL).hash;
       if (hash !== this.written) this.state.set(readFragment(this.state, hash));
@@ -345,7 +345,7 @@ class Page {
     const below = state.comparing ?
         `${
             play.replay ? "replayed on a modelled machine" :
-                          "by time of the cost model"}; blocks of ${bytes(state.cost.bytes)}` :
+                          "timed by the cost model"}; blocks of ${bytes(state.cost.bytes)}` :
         [
           play.json.source, `${play.json.ports === "all" ? "all ports" : "one port"}`,
           `blocks of ${bytes(block)}`, plural(play.check.messages, "message"),
@@ -359,7 +359,7 @@ class Page {
             class: "wide-only compare",
             onclick: () => this.compare(!state.comparing)
           },
-            state.comparing ? "One alone" : "Compare"));
+            state.comparing ? "One algorithm" : "Compare"));
       if (!state.comparing) {
         const select =
             h("select",
@@ -374,7 +374,7 @@ class Page {
         h("button", {
           type: "button",
           "aria-label": "theme",
-          title: "theme: the system's, light, dark",
+          title: "theme: system, light, dark",
           onclick: () => this.cycleTheme()
         },
           "◐"),
@@ -407,7 +407,7 @@ class Page {
     this.legend = h("div", { class: "legend" });
     this.table = h("div", { class: "hidden messages-table" });
     const notice = play.aggregate ? h("p", { class: "notice" },
-                                      `By link load over all steps, and by groups of ${
+                                      `Link loads over all steps, and traffic between groups of ${
                                           plural(play.groups.per, "node")}: ${play.aggregate}.`) :
                                     null;
     this.matrix =
@@ -444,8 +444,8 @@ class Page {
     this.status = h("div", { class: "status" });
     const transport =
         h("div", { class: "transport" }, iconButton("first", "first step", () => this.go(0)),
-          iconButton("back", "step back", () => this.stepBy(-1)), this.playButton,
-          iconButton("forward", "step on", () => this.stepBy(1)), this.speedButton, this.status);
+          iconButton("back", "previous step", () => this.stepBy(-1)), this.playButton,
+          iconButton("forward", "next step", () => this.stepBy(1)), this.speedButton, this.status);
     const rows = this.strips.map(
         (strip, i) =>
             h("div", { class: "strip-row" },
@@ -499,19 +499,19 @@ class Page {
     this.refresh(state.byClock);
   }
 
-  // Where we are.
+  // The place in time.
 
-  /** Where the clock ends: of all, or of the one that is shown. */
+  /** The clock's last time: over all algorithms in a comparison, or of the shown one. */
   end() {
     const { state } = this;
     if (state.comparing) return this.total;
     const times = this.times[state.shown];
     return Math.max(1e-9, times[times.length - 1].end);
   }
-  /** Whether pictures move: where the reader wants none of it, steps change at once. */
+  /** Whether pictures move. With reduced motion steps change at once. */
   get moves() { return this.state.playing && !still(); }
   get jumps() { return this.state.playing && still(); }
-  /** What is shown of one play: its step, the moment in it, and the time of a replay. */
+  /** The shown step of one play, the moment in it, and the replay's time. */
   shown(i) {
     const { state, jumps } = this, play = state.plays[i];
     if (!state.byClock)
@@ -524,7 +524,7 @@ class Page {
     const { start, end } = this.times[i][place.step];
     return {...place, at: resting, clock: start + resting * (end - start) };
   }
-  /** The moment of which the matrix shows the blocks. */
+  /** The moment whose blocks the matrix shows. */
   blockMoment({ step, at, clock }) {
     const { blocks, replay } = this.state.play;
     return replay ? blocks.momentAt(clock) : Math.min(blocks.moments, at >= 0.7 ? step + 1 : step);
@@ -533,7 +533,7 @@ class Page {
     this.matrix?.draw(this.blockMoment(place), this.state.play.replay ? place.clock : null);
   }
 
-  /** In a comparison: step and moment of each play at the clock's time. */
+  /** In a comparison: the step of one play, and the moment in it, at the clock's time. */
   placeAt(i, clock) {
     const times = this.times[i], play = this.state.plays[i];
     for (let t = 0; t < play.steps; ++t) {
@@ -583,12 +583,12 @@ class Page {
     if (play.replay && !whole &&
         (state.select?.kind === "worm" || (others && state.select?.kind === "node")))
       this.showSelection(step, place.clock);
-    if (play.replay) this.tellTime(place.clock);
+    if (play.replay) this.showTime(place.clock);
     if (whole || this.shownStep !== step) {
       this.switches.forEach((each) => each.refresh());
       this.legend.replaceChildren(...legend(play, state));
       this.showSelection(step, place.clock);
-      if (!play.replay) this.tellStep(step);
+      if (!play.replay) this.showStep(step);
       this.shownStep = step;
     }
     this.refreshTransport();
@@ -602,12 +602,12 @@ class Page {
             .filter(Boolean));
     this.selection.dataset.kind = state.select?.kind ?? "none";
   }
-  /** Of a replay: the time, who is under way, who waits. */
-  tellTime(clock) {
+  /** For a replay: the time, and how many messages are in flight and waiting. */
+  showTime(clock) {
     const { state } = this, { replay, network } = state.play, alive = replay.alive(clock);
     const waiting = alive.filter((i) => replay.moment(i, clock).waits >= 0).length;
     const facts = [
-      `${plural(alive.length, "worm")} under way`, `${waiting} waiting`,
+      `${plural(alive.length, "worm")} in flight`, `${waiting} waiting`,
       `${replay.complete(clock)} of ${plural(state.play.steps, "step")} complete`
     ];
     this.status.replaceChildren(
@@ -621,12 +621,12 @@ class Page {
             "tr", {}, h("td", {}, network.name(state.play.from[i])),
             h("td", {}, network.name(state.play.to[i])), h("td", {}, figure(state.play.bytes(i)))));
     this.table.replaceChildren(
-        h("table", {}, h("caption", {}, "messages under way"),
+        h("table", {}, h("caption", {}, "messages in flight"),
           h("thead", {},
             h("tr", {}, ["from", "to", "bytes"].map((text) => h("th", { scope: "col" }, text)))),
           h("tbody", {}, rows)));
   }
-  tellStep(step) {
+  showStep(step) {
     const { state } = this, play = state.play, c = play.check;
     const phase = play.phase(step);
     const worms = play.aggregate ? null : play.worms(step);
@@ -708,7 +708,7 @@ class Page {
     this.speedButton.textContent = `${state.speed} ×`;
   }
 
-  // Moving.
+  // Playing and moving between steps.
 
   go(step) {
     const { state } = this;
@@ -807,7 +807,7 @@ class Page {
     if (state.playing) requestAnimationFrame((next) => this.tick(next));
   }
 
-  // Asking.
+  // Selection, tool tips, dialogs.
 
   choose(what) {
     const { state } = this;
@@ -849,7 +849,7 @@ class Page {
           network.name(play.to[what.message])}, ${bytes(play.bytes(what.message))}`;
     this.tip.textContent = text;
     this.tip.hidden = text === "";
-    // Not below a finger.
+    // A finger does not cover the tip.
     this.tip.style.left = `${
         clamp(event.clientX + (event.pointerType === "touch" ? -60 : 14), 4, innerWidth - 190)}px`;
     this.tip.style.top =
@@ -871,8 +871,8 @@ class Page {
     this.write(true);
     try {
       await navigator.clipboard.writeText(location.href);
-      this.toast("The address is copied.");
-    } catch { this.toast("The address above shows this moment."); }
+      this.toast("Link copied.");
+    } catch { this.toast("Copy the link from the address bar."); }
   }
   toast(text) {
     this.live.textContent = text;
@@ -922,12 +922,14 @@ class Page {
   }
   help() {
     const keys = [
-      ["space", "play, pause"], ["← →", "step back, on"], ["shift ← →", "phase back, on"],
+      ["space", "play, pause"], ["← →", "previous, next step"],
+      ["shift ← →", "previous, next phase"],
       ["home end", "first, last step"], ["[ ]", "slower, faster"], ["+ − 0", "zoom, fit"],
-      ["l c a", "links as worms or load; colour; load of this step or all"],
+      ["l c a", "show links as worms or load; change the colours; load of this step or all steps"],
       ["b", "blocks by destination or origin"], ["/", "find: 27, 5>62 (block), 3->4 (link)"],
-      ["tab, enter, arrows", "cards; inside the network from node to node"],
-      ["1 .. 4, v", "one algorithm; comparison"], ["d p", "theme; print"], ["esc", "let go"]
+      ["tab, enter, arrows", "move between cards; inside the network, between nodes"],
+      ["1 .. 4, v", "one algorithm; comparison"], ["d p", "theme; print"],
+      ["esc", "clear the selection"]
     ];
     const made = this.data.provenance;
     const command =
@@ -1008,7 +1010,7 @@ class Page {
       return undefined;
     });
   }
-  /** From the selected node to the nearest one in a direction. */
+  /** Selects the nearest node in a direction from the selected one. */
   walk(dx, dy) {
     const { network, state } = this, at = state.select.node;
     let best = -1, least = Infinity;
@@ -1022,7 +1024,7 @@ class Page {
     if (best >= 0) state.set({ select: { kind: "node", node: best } });
   }
 
-  // The address, at most four times a second.
+  // The address is written at most four times a second.
 
   write(now = false) {
     if (this.writing && !now) return;
@@ -1040,7 +1042,7 @@ class Page {
     now ? put() : setTimeout(put, 250);
   }
 
-  // Print: figures, and all steps as small multiples.
+  // Print shows the figures, and up to 12 steps as small multiples.
 
   makePrint() {
     document.getElementById("print")?.remove();
@@ -1060,7 +1062,7 @@ class Page {
           "figure", {},
           h("figcaption", {}, h("b", {}, `step ${t} `),
             `${phase >= 0 ? `${play.phases[phase].name} · ` : ""}${
-                play.aggregate ? "all steps by load" :
+                play.aggregate ? "link load over all steps" :
                                  `${plural(play.worms(t), "worm")} of ${
                                      plural(
                                          Number((c.step_bytes[t] / play.blockBytes).toFixed(2)),
@@ -1077,7 +1079,7 @@ class Page {
           [
             play.json.source, play.json.ports === "all" ? "all ports" : "one port",
             `blocks of ${bytes(play.blockBytes)}`,
-            play.check.delivered ? "delivered and exactly once: proved" : "delivery not proved",
+            play.check.delivered ? "delivery proved" : "delivery not proved",
             play.check.deadlock_free ? "deadlock-free" : "can deadlock"
           ].join(" · ")),
         figuresCard(play.check)[1].cloneNode(true), h("div", { class: "pictures" }, pictures),
@@ -1086,8 +1088,8 @@ class Page {
               steps.length < play.steps ?
                   `${steps.length} of ${play.steps} steps · ` :
                   ""}a worm ends at its arrow; grey: idle link; ` +
-              "a stub's number is the node at its other end")));
-    // Colours are known in the document alone.
+              "the number at a stub is the node at its other end")));
+    // Colours can only be computed for elements in the document.
     const { theme } = document.documentElement.dataset, column = 1000;
     document.documentElement.dataset.theme = "light";
     for (const [t, view] of drawn) {
@@ -1110,6 +1112,6 @@ async function start() {
 start().catch((error) => {
   document.body.append(
       h("p", { class: "failed", role: "alert" },
-        `This page's data cannot be read: ${error.message}`));
+        `Cannot read this page's data: ${error.message}`));
   throw error;
 });

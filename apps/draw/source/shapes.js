@@ -1,13 +1,10 @@
-// What is drawn: polylines cut, shifted and joined; the parts of a worm at a moment of its step.
+// Shapes: cuts, shifts and joins polylines; makes the parts of a worm at a moment of its step.
 // SPDX-License-Identifier: Apache-2.0
 
-/** The life of a step: heads run, bodies move, tails let go. */
+/** The phases of a step: heads advance, bodies move, tails release their links. */
 export const paths_held = 0.4, tails_start = 0.7;
 
-/**
- * How far head and tail of a worm of so many hops are, in links, in a step whose longest has
- * `longest`.
- */
+/** How far the head and the tail of a worm are, in links; `longest`: the step's longest path. */
 export function reach(s, hops, longest) {
   const head = Math.min(1, (s / paths_held) * (longest / Math.max(1, hops))) * hops;
   const tail = s <= tails_start ?
@@ -18,7 +15,7 @@ export function reach(s, hops, longest) {
 
 const length = (p, i) => Math.hypot(p[2 * i + 2] - p[2 * i], p[2 * i + 3] - p[2 * i + 1]);
 
-/** Lengths along a lane, without its gap: kept with the lane. */
+/** Lengths along a lane without its gap, cached in the lane. */
 export function measured(lane) {
   if (lane.length === undefined) {
     lane.length = 0;
@@ -30,8 +27,8 @@ export function measured(lane) {
 }
 
 /**
- * The points of a lane from one fraction of its length to another, shifted to the right: lists of
- * [x, y], parted by the gap.
+ * The points of a lane between two fractions of its length, shifted to the right: lists of [x, y],
+ * split at the gap.
  */
 export function cut(lane, from, to, shift = 0) {
   const all = measured(lane), begin = from * all, end = to * all;
@@ -64,7 +61,7 @@ export function pathOf(pieces) {
   return d;
 }
 
-/** Joins what follows each other under a node; a gap stays one. */
+/** Joins consecutive pieces under a node; gaps stay. */
 function join(pieces, more) {
   for (const piece of more) {
     const last = pieces[pieces.length - 1];
@@ -76,7 +73,7 @@ function join(pieces, more) {
   }
 }
 
-/** On which strand of a shared link each worm is: message -> link -> number. */
+/** The strand of each worm on a shared link: message -> link -> number. */
 export function strands(step) {
   if (!step.strands) {
     step.strands = new Map();
@@ -99,8 +96,8 @@ export const wormWidth = (bytes, most) => 2.8 + 2.4 * Math.sqrt(bytes / Math.max
 
 /**
  * The parts of a worm at moment s of its step: [{d, dimension, channel, strand, width, ahead}], its
- * head as a path, its start. Parts of one look that follow each other are one. `moment`: how far
- * head and tail are, where a replay says so.
+ * head as a path, and its start. Consecutive parts that look the same are joined. `moment`: how far
+ * head and tail are, from a replay.
  */
 export function wormParts(
     worm, step, network, s, width, moment = reach(s, worm.links.length, step.longest)) {
@@ -186,8 +183,8 @@ export function wormParts(
 }
 
 /**
- * Near the middle of a lane, before it: the discs of both ways of a cable lie apart. Of a lane
- * with a gap, on its first stub.
+ * A point shortly before the middle of a lane, so that the discs of a cable's two directions lie
+ * apart. For a lane with a gap, the point is on its first stub.
  */
 export function middle(lane) {
   const pieces = cut(lane, 0, lane.gap > 0 ? 0.25 : 0.4);

@@ -1,13 +1,11 @@
-// The strip of steps: one box a step, or one axis of time.
+// The strip of steps: one box per step, or a time axis.
 // SPDX-License-Identifier: Apache-2.0
 import {figure, plural, svg} from "./dom.js";
 import {loadColour} from "./view.js";
 
-/** Room at both ends for the box around the first and the last step. */
+/** Space at both ends for the frame around the first and the last step. */
 const edge = 5;
-/**
- * What is written into a box: as much as there is room for, in a box of more than so many pixels.
- */
+/** Boxes wider than this many pixels have a caption, as long as fits. */
 const captioned = 90, letter = 5.4;
 let strips = 0;
 
@@ -38,7 +36,7 @@ export class Strip {
     for (const type of ["pointerup", "pointercancel"])
       this.element.addEventListener(type, () => { held = false; });
   }
-  /** Boxes of equal width, or by time: [{start, end, work}] of a common axis. */
+  /** Boxes have equal width, or the times [{start, end, work}] on a common axis. */
   layout(width, times = null, total = 1) {
     this.width = width;
     const inner = width - 2 * edge;

@@ -1,5 +1,5 @@
-// The network's picture: SVG for small networks, canvas for large ones. Both draw the same lanes,
-// worms and loads. SPDX-License-Identifier: Apache-2.0
+// The network's picture: SVG for small networks, canvas for large ones, with the same content.
+// SPDX-License-Identifier: Apache-2.0
 import {plural, svg} from "./dom.js";
 import {cut, measured, middle, pathOf, reach, wormParts, wormWidth} from "./shapes.js";
 
@@ -8,18 +8,15 @@ export function loadColour(load) {
 }
 const dimensionColour = (d) => `var(--dim-${d % 6})`;
 const hue = (place) => `oklch(var(--hue-light) 0.13 ${(360 * place).toFixed(1)})`;
-/** Of thin lanes, the links of complete graphs: of more only those are drawn that are used. */
+/** Above this number of thin lanes (links of complete graphs) only used ones are drawn. */
 const most_thin = 240;
 const most_numbers = 256, least_text = 6.5, tick_strength = 0.45;
-/** How long a finger rests before it points instead of pressing. */
+/** How long a finger must rest, in milliseconds, to point instead of press. */
 const long_press = 500;
-/**
- * How long a released channel flashes, in milliseconds of the reader's clock, and how strongly at
- * first.
- */
+/** How long a released channel flashes, in milliseconds of real time, and its opacity at first. */
 const flash_time = 120, flash_strength = 0.6;
 
-/** The colour of a worm's part, by the page's choice. */
+/** The colour of a worm's part, as selected on the page. */
 function partColour(view, worm, dimension) {
   switch (view.options.colour) {
     case "sender": return hue(worm.from / view.network.nodes);
@@ -32,16 +29,16 @@ function partColour(view, worm, dimension) {
   }
 }
 
-/** What both kinds of picture share: what is chosen, zoom, and who is asked. */
+/** The part that both kinds of picture share: selection, zoom, and event handlers. */
 class View {
   constructor(network, play, handlers) {
     this.network = network, this.play = play, this.handlers = handlers;
     this.options = { links: "worms", colour: "dimension", load: "step" };
     this.stepNumber = -1;
-    this.clock = null;         // of a replay: microseconds
-    this.flashes = new Map();  // link and channel -> since when it flashes
+    this.clock = null;         // the replay's time in microseconds
+    this.flashes = new Map();  // link and channel -> when the flash began
     this.selected = null;
-    this.pointed = null;  // what the pointer is on
+    this.pointed = null;  // the element under the pointer
     const [x, y, width, height] = network.box;
     this.box = { x, y, width, height };
     this.zoom = { x, y, width, height };
@@ -58,7 +55,7 @@ class View {
     if (scale === 1) this.zoom = {...this.box };
     this.rezoom();
   }
-  /** A point of the screen in user units. */
+  /** Converts a point of the screen to user units. */
   user(event) {
     const box = this.element.getBoundingClientRect();
     const scale = Math.min(box.width / this.zoom.width, box.height / this.zoom.height);
@@ -94,7 +91,7 @@ class View {
         point(this.hit(event), event);
       }, long_press);
     });
-    // A finger that rests asks the page, not the browser.
+    // A resting finger shows the page's tip, not the browser's menu.
     element.addEventListener("contextmenu", (event) => {
       if (fingers.size > 0 && event.pointerType === "touch") event.preventDefault();
     });
@@ -137,7 +134,7 @@ class View {
       element.addEventListener(type, end);
     element.addEventListener("pointerleave", () => point(null));
   }
-  /** Links of stubs without numbers are joined by curves while they are pointed at, or chosen. */
+  /** Curves join the stubs without numbers of links that are pointed at or selected. */
   point(what) {
     const link = what?.kind === "link" ? what.link : -1;
     if (link === (this.pointed ?? -1)) return;
@@ -157,7 +154,7 @@ class View {
         .map(({ points, gap }) => {
           const [x0, y0, x1, y1] = points.slice(2 * gap - 2, 2 * gap + 2), mx = (x0 + x1) / 2,
                              my = (y0 + y1) / 2, length = Math.hypot(x1 - x0, y1 - y0) || 1;
-          // To the side of the picture's middle: it stays inside.
+          // The curve bends towards the picture's middle, so it stays inside.
           const inwards = (x + width / 2 - mx) * (y1 - y0) - (y + height / 2 - my) * (x1 - x0) < 0 ?
               -1 :
               1,
@@ -165,7 +162,7 @@ class View {
           return [[x0, y0], [mx + bend * (y1 - y0), my - bend * (x1 - x0)], [x1, y1]];
         });
   }
-  /** Which worms, links and nodes belong to what is selected; null: nothing is, none fades. */
+  /** The worms, links and nodes of the selection; null if nothing is selected, so none fades. */
   relevant(step) {
     const chosen = this.selected;
     if (!chosen) return null;
@@ -188,12 +185,12 @@ class View {
     }
     return { worms, links, nodes, fades: true };
   }
-  /** What is under way: in a step, or at a time of the replay. */
+  /** The messages of a step, or those in flight at a time of the replay. */
   under(stepNumber) {
     if (this.clock !== null) return this.play.moment(this.clock);
     return this.play.aggregate || stepNumber >= this.play.steps ? null : this.play.step(stepNumber);
   }
-  /** At a time of the replay; drawn anew where other worms are under way. */
+  /** Shows a time of the replay; redraws when the set of worms in flight has changed. */
   showAt(clock, playing, force) {
     const worms = this.play.replay.alive(clock).join(" ");
     if (playing && this.clock !== null && clock > this.clock) {
@@ -223,7 +220,7 @@ class View {
   momentOf(worm) {
     return this.clock === null ? undefined : this.play.replay.moment(worm.message, this.clock);
   }
-  /** The message of a node to itself: at its upper right corner. */
+  /** A node's message to itself, at the node's upper right corner. */
   loop(worm) {
     const { x, y, radius, large } = this.network, scale = large ? 0.4 : 1;
     const at = `M${x[worm.from] + radius - 6 * scale} ${y[worm.from] - radius}a${9 * scale} ${
@@ -242,7 +239,7 @@ class View {
     for (const bytes of loads.total) most = Math.max(most, bytes);
     return {...loads, total: loads.total, worst: loads.worst, most };
   }
-  /** Links that have a colour of their own: link -> {colour, width, number}. */
+  /** Links with a colour: link -> {colour, width, number}. */
   coloured(step) {
     const result = new Map();
     const byLoad = this.options.links === "load" || this.play.aggregate;
@@ -301,7 +298,7 @@ export class SvgView extends View {
     this.element.setAttribute("viewBox", `${x} ${y} ${width} ${height}`);
     this.fitText();
   }
-  /** What is too small to be read on the screen is not drawn. */
+  /** Hides text that is too small to read on the screen. */
   fitText() {
     const { clientWidth, clientHeight } = this.element;
     if (clientWidth === 0) return;
@@ -388,7 +385,7 @@ export class SvgView extends View {
     }
   }
 
-  /** Draws a step anew: which worms there are, bands, idle nodes. */
+  /** Redraws a step: its worms, bands and idle nodes. */
   show(stepNumber, s, playing) {
     this.stepNumber = stepNumber;
     const step = this.under(stepNumber);
@@ -494,7 +491,7 @@ export class SvgView extends View {
     this.groups.numbers.append(...discs);
   }
 
-  /** One moment of the step: only the worms' paths change. */
+  /** Shows one moment of the step; only the worms' paths change. */
   frame(s, playing) {
     for (const { worm, g } of this.worms) {
       const moment = this.momentOf(worm);
@@ -573,7 +570,7 @@ export class SvgView extends View {
     const after = this.momentOfBlocks(s);
     if (this.barsAt !== after || this.barsOf !== this.play) this.fillBars(after);
   }
-  /** Of printed steps of a replay: when the first message of the step sets out. */
+  /** For printed steps of a replay: when the step's first message starts. */
   momentOfBlocks(s) {
     const { blocks, replay } = this.play;
     if (replay)
@@ -598,7 +595,7 @@ export class SvgView extends View {
     if (play.aggregate) text += "links by load over all steps";
     else if (!step) text += "after the last step";
     else if (this.clock !== null)
-      text += `${step.worms.length} messages under way, ${
+      text += `${step.worms.length} messages in flight, ${
           step.worms.filter((worm) => this.momentOf(worm).waits >= 0).length} of them waiting`;
     else {
       const most = Math.max(0, ...step.load.values()), phase = play.phase(step.step),
@@ -624,7 +621,7 @@ export class SvgView extends View {
   }
 }
 
-/** Colours of the theme as a canvas needs them: values, not variables. */
+/** The theme's colours as values: a canvas cannot use CSS variables. */
 class Colours {
   constructor(element) { this.style = getComputedStyle(element), this.known = new Map(); }
   get(text) {
@@ -652,8 +649,8 @@ export class CanvasView extends View {
     new ResizeObserver(() => this.resize()).observe(this.element);
   }
   /**
-   * Of so many pixels whatever the window, in a document that does not show it yet. One canvas:
-   * printers take no more.
+   * Draws with a given number of pixels, independent of the window, before the document shows the
+   * canvas. Printed pages have one canvas.
    */
   print(stepNumber, s, width) {
     this.fixed = true;
@@ -680,10 +677,10 @@ export class CanvasView extends View {
   drawJoins() {
     if (this.stepNumber >= 0) this.frame(this.moment);
   }
-  /** Pixels of the page for a user unit. */
+  /** Pixels of the page per user unit. */
   get shownScale() { return this.scale / Math.min(2, devicePixelRatio || 1); }
   get isNear() { return this.network.radius * this.shownScale >= 9; }
-  /** Light stripes, as an SVG picture has them. */
+  /** Light stripes, the same as in an SVG picture. */
   hatch(context, colours) {
     const tile = document.createElement("canvas"), unit = this.network.large ? 0.5 : 1, size = 16;
     tile.width = tile.height = size;
@@ -790,7 +787,7 @@ export class CanvasView extends View {
       context.strokeStyle = colours.get("var(--ink)"), context.lineWidth = network.lane + 2;
       context.stroke(path);
     }
-    // Nodes: those that work, those that do not.
+    // Busy nodes, then idle ones.
     const r = network.radius, busy = new Path2D(), free = new Path2D();
     for (let v = 0; v < network.nodes; ++v) {
       (this.current && !this.current.busy[v] ? free : busy)
@@ -833,7 +830,7 @@ export class CanvasView extends View {
       this.drawNumbers(context, colours);
     }
   }
-  /** Nodes by what their groups send and receive. */
+  /** Colours nodes by the bytes that their groups send and receive. */
   fillGroups(context, colours) {
     const { network } = this, r = network.radius, levels = [0, 1, 2, 3].map(() => new Path2D());
     for (let v = 0; v < network.nodes; ++v)
@@ -844,7 +841,7 @@ export class CanvasView extends View {
     });
     context.fillStyle = colours.get("var(--bg)");
   }
-  /** Loads above 1, and the steps of a block's way: on discs, as large as a node allows. */
+  /** Discs with loads above 1 and with the steps of a block's path. A node limits their size. */
   drawNumbers(context, colours) {
     const r = 0.44 * this.network.radius, disc = (link, text, colour) => {
       const [x, y] = middle(this.network.lanes[link]);
@@ -877,7 +874,7 @@ export class CanvasView extends View {
       if (links.length > 0) disc(links[0], this.play.stepOf(message), colours.get("var(--trail)"));
     }
   }
-  /** All pieces of one colour, width and opacity are one path. */
+  /** Pieces of the same colour, width and opacity form one path. */
   frame(s) {
     this.moment = s;
     const context = this.scaled(this.moving);
@@ -910,9 +907,9 @@ export class CanvasView extends View {
     const relevant = this.relevant(this.current);
     const thick = this.network.large ? 1 : 2.2, heads = this.isNear,
           byDimension = this.options.colour === "dimension";
-    const waiting = new Map();  // width -> path of who waits
+    const waiting = new Map();  // width -> path of waiting worms
     let waits = 0;
-    // Stronger towards the head: in thirds, of very many worms in two parts.
+    // Opacity rises towards the head in three parts, with very many worms in two.
     const sections = this.current.worms.length > 2000 ?
         [[0, 2 / 3, 0.55, 1.75], [2 / 3, 1, 1, 2.8]] :
         [[0, 1 / 3, 0.4, 1.5], [1 / 3, 2 / 3, 0.7, 2], [2 / 3, 1, 1, 2.8]];
@@ -943,7 +940,7 @@ export class CanvasView extends View {
                 b = Math.max(0, Math.min(1, tail + to * length - i));
           if (b <= a) continue;
           const alpha = (fades ? 0.26 : 1) * strength, width = shared ? 0.7 : thick * wide;
-          // Dashes are seen near by only.
+          // Dashes are drawn at large scales only.
           const dash = !heads || shared          ? [] :
               worm.channels[i] === 1             ? [3.5, 1.5] :
               byDimension && lane.dimension >= 6 ? [5, 1] :
@@ -994,7 +991,7 @@ export class CanvasView extends View {
       context.fill(path);
     }
   }
-  /** The nearest node or link: looked up in cells of a pitch. */
+  /** The nearest node or link, looked up in a grid of cells one pitch wide. */
   hit(event) {
     const { x, y, scale } = this.user(event), { network } = this;
     const cell = 24, key = (i, j) => i * 65536 + j;
@@ -1028,7 +1025,7 @@ export class CanvasView extends View {
   }
 }
 
-/** SVG up to 256 nodes and 2000 marks in a step. */
+/** Makes an SVG up to 256 nodes and 2000 marks in a step, otherwise a canvas. */
 export function makeView(network, play, handlers) {
   let most = 0;
   for (let step = 0; step < play.steps; ++step) most = Math.max(most, play.worms(step));
