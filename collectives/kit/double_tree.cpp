@@ -100,7 +100,9 @@ Algorithm double_tree(Operation operation, void (*program)(Node&, const Call&)) 
                    .least = 0,
                    .most = most_packets / 2,
                    .help = "N of each half; 0: the modelled best, at most m and 4096"},
-                  {.name = "order", .choices = {"rank", "ring"}}},
+                  {.name = "order",
+                   .choices = {"rank", "ring"},
+                   .help = "positions in the trees: the order of ranks, or of the network's ring"}},
       .program = program,
       .parts =
           [](const Setting& setting) { return 2 * std::max(1, given_segments(setting.options)); },

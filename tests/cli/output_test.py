@@ -124,7 +124,7 @@ ENDS = {"deadlock": 3, "deadlock --of channels": 3}  # exit codes other than 0
 ENDS.update({arguments: 4 for _, arguments in ALL if "--time-limit" in arguments})
 
 # Of wrong results, of runs under mpirun, of algorithms that fail (failing_test.cpp), of machines in files (machines_test.cpp).
-RARE = {"first_wrong", "processes", "mpi_library", "failures", "rearrange_ps_per_kib", "combine_ps_per_kib"}
+RARE = {"port_ps", "port_slots", "packet_bytes", "first_wrong", "processes", "mpi_library", "failures", "rearrange_ps_per_kib", "combine_ps_per_kib"}
 # Of schedules in files: tests/cli/survival_test.cpp.
 RARE |= {"message_blocks", "block", "part", "problems", "transmission_bytes", "schedule", "total_bytes", "status", "unmatched", "link_bytes", "rearranged_bytes", "byte_hops", "combined_bytes", "contention"}
 
