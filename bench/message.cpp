@@ -15,8 +15,8 @@ using namespace wormcube;
 
 constexpr int round_trips = 2000;
 
-// Node 0 and node `far` of a line send a message there and back; the time is one way. The first and the
-// last message are checked, outside the timed part.
+// Node 0 and node `far` of a line send a message back and forth; the time is that of one direction.
+// The first and the last message are checked, outside the timed part.
 void ping_pong(benchmark::State& state, ExecutorKind executor, Rank nodes, Rank far, Bytes bytes,
                int workers = 0) {
   Machine machine(Topology::parse("line:" + std::to_string(nodes)),

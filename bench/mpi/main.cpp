@@ -1,9 +1,9 @@
-// The cost of nodes in MPI processes, measured under mpirun: a step, pieces, and all-to-all compared
-// with MPI_Alltoall.
+// The cost of nodes in MPI processes, measured under mpirun: a step, pieces, and all-to-all
+// compared with MPI_Alltoall.
 //   mpirun -n 2 wormcube_mpi_bench steps ring:2 ring:1024
 //   mpirun -n 2 wormcube_mpi_bench pieces
 //   mpirun -n 16 wormcube_mpi_bench alltoall complete:16 hypercube:4 torus:4x4
-// All-to-all: every algorithm that the network admits and MPI_Alltoall, a few calls of each in turn.
+// All-to-all: a few calls in turn of every algorithm for the network and of MPI_Alltoall.
 // SPDX-License-Identifier: Apache-2.0
 #include "wormcube/collectives/core/registry.hpp"
 #include "wormcube/collectives/harness/run.hpp"

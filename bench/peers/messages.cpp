@@ -188,7 +188,7 @@ std::vector<Copy> order_of_copies(const std::string& order, std::size_t count, s
     return copies;
   }
   if (order == "pairs" && !std::has_single_bit(count))
-    throw UsageError(fmt::format("copying: pairs are of 2^k nodes, not of {}", count));
+    throw UsageError(fmt::format("copying: pairs: {} nodes, need a power of two", count));
   if (order != "shift" && order != "pairs")
     throw UsageError("copying: receivers, senders, shift or pairs, not '" + order + "'");
   for (std::size_t step = 0; step < count; ++step) {

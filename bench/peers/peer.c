@@ -20,7 +20,7 @@ enum { most_calls = 101, least_calls = 3, burst = 64 };
 
 static int rank, ranks;
 
-/* Reads the system's clock, because a simulator replaces MPI_Wtime by its simulated clock. */
+/* Reads the clock by a system call, because a simulator replaces the library's functions by a simulated clock. */
 static double now_us(void) {
   struct timespec time;
   syscall(SYS_clock_gettime, CLOCK_MONOTONIC, &time);
