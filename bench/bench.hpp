@@ -1,4 +1,4 @@
-// What the benchmarks share.
+// Helpers that the benchmarks share.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 

@@ -1,4 +1,4 @@
-// One flit through one channel, and one reservation: what every hop costs.
+// The cost of a hop: one flit through one channel, and one reservation.
 // SPDX-License-Identifier: Apache-2.0
 #include "wormcube/runtime/network/channel.hpp"
 
@@ -10,7 +10,7 @@ namespace {
 
 using namespace wormcube;
 
-// Push and pop by one thread, as a worm's driver does.
+// One thread pushes and pops, like a worm's driver.
 void channel_flit(benchmark::State& state) {
   VirtualChannel channel(0);
   channel.make_queue(static_cast<std::size_t>(state.range(0)));
@@ -26,7 +26,7 @@ void channel_flit(benchmark::State& state) {
 }
 BENCHMARK(channel_flit)->Arg(1)->Arg(2)->Arg(4)->Arg(64);
 
-// Push by one thread, pop by another: the queue mostly full or mostly empty.
+// One thread pushes, another pops; the queue is mostly full or mostly empty.
 void channel_two_threads(benchmark::State& state) {
   VirtualChannel channel(0);
   channel.make_queue(static_cast<std::size_t>(state.range(0)));
@@ -55,7 +55,7 @@ void reservation_uncontended(benchmark::State& state) {
 }
 BENCHMARK(reservation_uncontended);
 
-// A hand-over from a holder to one that waits.
+// The holder of a reservation releases it to a waiting thread.
 void reservation_handed_over(benchmark::State& state) {
   Reservation reservation;
   Waiter a(Waiter::Kind::worm), b(Waiter::Kind::worm);

@@ -14,7 +14,7 @@ namespace wormcube {
 namespace {
 
 double limit_us(const RunResult& result) {
-  static std::map<Bytes, double> known;  // of p x p blocks; the exchange's own data, each byte once
+  static std::map<Bytes, double> known;  // for p x p blocks: each byte of the exchange copied once
   const auto [entry, is_new] = known.try_emplace(result.block_bytes);
   if (is_new) {
     const auto blocks =

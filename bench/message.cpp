@@ -15,8 +15,8 @@ using namespace wormcube;
 
 constexpr int round_trips = 2000;
 
-// Node 0 and node `far` of a line send a message there and back; the time is one way. The first and the
-// last message are checked, outside the timed part.
+// Node 0 and node `far` of a line send a message back and forth; the time is that of one direction.
+// The first and the last message are checked, outside the timed part.
 void ping_pong(benchmark::State& state, ExecutorKind executor, Rank nodes, Rank far, Bytes bytes,
                int workers = 0) {
   Machine machine(Topology::parse("line:" + std::to_string(nodes)),
@@ -73,12 +73,12 @@ void message_fibers(benchmark::State& state) {
 void message_hops(benchmark::State& state) {
   ping_pong(state, ExecutorKind::fibers, 64, static_cast<Rank>(state.range(0)), 64, 1);
 }
-// Each of the two nodes on a worker of its own.
+// The two nodes run on separate workers.
 void message_across(benchmark::State& state) {
   ping_pong(state, ExecutorKind::fibers, 2, 1, static_cast<Bytes>(state.range(0)), 2);
 }
-// Each of 64 nodes exchanges `bytes` with one other after the other. Processor time of the whole
-// process by message, so that two machines can be compared where others use the cores too.
+// Each of 64 nodes exchanges `bytes` with the other nodes in turn. The result is the processor time
+// per message of the whole process, so that machines with other load can be compared.
 void message_pairs(benchmark::State& state, ExecutorKind executor) {
   constexpr int rounds = 4;
   const auto bytes = static_cast<Bytes>(state.range(0));
@@ -129,7 +129,7 @@ BENCHMARK(message_pairs_threads)
     ->ArgsProduct({{64}, {1, 2, 8}, {0}})
     ->MeasureProcessCPUTime();
 
-// A run in which no node does anything, on a hypercube of this many dimensions.
+// A run without work on a hypercube with this many dimensions.
 void empty_run(benchmark::State& state) {
   Machine machine(Topology::parse("hypercube:" + std::to_string(state.range(0))),
                   {.executor = ExecutorKind::fibers});

@@ -21,8 +21,8 @@ double cpu_ns() {
   return 1e9 * static_cast<double>(time.tv_sec) + static_cast<double>(time.tv_nsec);
 }
 
-/// Runs with a trace and without take turns; the difference of the least times, over the slices of a
-/// run. What goes through the temporary file is in it; writing the JSON, after the run, is not.
+/// Runs with and without a trace alternate. The result is the difference of the shortest times, per
+/// slice. It includes the temporary file, and excludes writing the JSON after the run.
 void trace_of_shift(benchmark::State& state) {
   const Topology topology = Topology::parse("hypercube:6");
   MachineOptions options;

@@ -165,7 +165,7 @@ class GraphPlacer {
   }
   static double cross(Point a, Point b) { return a.x * b.y - a.y * b.x; }
 
-  /// Moves nodes away from links that are not theirs; where that fails, the picture grows.
+  /// Moves nodes away from links that are not theirs; if that fails, the picture grows.
   void clear() {
     for (int wider = 0; wider <= most_widenings; ++wider) {
       if (wider > 0) {

@@ -10,25 +10,25 @@ namespace wormcube::apps {
 PlayMessages pack_messages(const Schedule& schedule, const Routing& routing, const Layout& layout) {
   PlayMessages result;
   std::map<Bytes, std::size_t> sizes;
-  std::map<std::vector<int>, std::size_t> ways;
+  std::map<std::vector<int>, std::size_t> indices;
   Packer packer;
-  std::vector<int> way;
+  std::vector<int> path;
   for (std::size_t step = 0; step < schedule.steps(); ++step) {
     const std::vector<DrawnMessage> messages = messages_of(schedule, routing, step);
     packer.put(messages.size());
     Rank last = 0;
     for (const DrawnMessage& message : messages) {
-      way.clear();
+      path.clear();
       for (const Channel channel : message.route) {
-        way.push_back(layout.lanes[static_cast<std::size_t>(routing.link(channel))].slot);
+        path.push_back(layout.lanes[static_cast<std::size_t>(routing.link(channel))].slot);
       }
       packer.put(static_cast<std::uint64_t>(message.from - last));
       packer.put_signed(message.to - message.from);
       const auto size = sizes.try_emplace(message.bytes, sizes.size());
       if (size.second) result.sizes.push_back(message.bytes);
       packer.put(size.first->second);
-      const auto entry = ways.try_emplace(way, ways.size());
-      if (entry.second) result.ways.push_back(way);
+      const auto entry = indices.try_emplace(path, indices.size());
+      if (entry.second) result.ways.push_back(path);
       packer.put(entry.first->second);
       last = message.from;
     }

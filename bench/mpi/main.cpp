@@ -1,9 +1,9 @@
-// What nodes in MPI processes cost, measured under mpirun: a step, pieces, and all-to-all beside
-// the library's own.
+// The cost of nodes in MPI processes, measured under mpirun: a step, pieces, and all-to-all
+// compared with MPI_Alltoall.
 //   mpirun -n 2 wormcube_mpi_bench steps ring:2 ring:1024
 //   mpirun -n 2 wormcube_mpi_bench pieces
 //   mpirun -n 16 wormcube_mpi_bench alltoall complete:16 hypercube:4 torus:4x4
-// All-to-all: every algorithm that the network admits and MPI_Alltoall, a few calls of each in turn.
+// All-to-all: a few calls in turn of every algorithm for the network and of MPI_Alltoall.
 // SPDX-License-Identifier: Apache-2.0
 #include "wormcube/collectives/core/registry.hpp"
 #include "wormcube/collectives/harness/run.hpp"
@@ -24,7 +24,7 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-/// Median over iterations of the slowest process' time for what follows a barrier, in microseconds.
+/// The median over iterations of the slowest process' time after a barrier, in microseconds.
 template <class Setup>
 double median_us(MpiMachine& machine, int iterations, Setup setup) {
   std::vector<double> times(static_cast<std::size_t>(iterations));
@@ -103,8 +103,8 @@ void pieces() {
   }
 }
 
-/// Every algorithm of the network, and the library's own, a few calls of each in turn: what disturbs
-/// the computer disturbs all of them.
+/// A few calls in turn of every algorithm for the network and of MPI_Alltoall, so that other load
+/// affects all of them.
 void alltoall(MpiMachine& machine, int rounds) {
   const Topology& topology = machine.topology();
   for (const Bytes bytes : {Bytes{64}, Bytes{4096}, Bytes{65536}}) {

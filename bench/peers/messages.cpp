@@ -33,7 +33,7 @@ constexpr int most_calls = 101, least_calls = 3, burst = 64;
 double us(Clock::duration time) { return std::chrono::duration<double, std::micro>(time).count(); }
 double now_us() { return us(Clock::now().time_since_epoch()); }
 
-/// How many calls of each kind, by one that has warmed up.
+/// The number of calls of each kind, estimated from a warm-up call.
 int calls_of(double seconds, double warm_us) {
   return static_cast<int>(
       std::clamp<double>(seconds * 1e6 / 2 / (warm_us + 1), least_calls, most_calls));
@@ -56,7 +56,7 @@ void print(const std::string& operation, Bytes bytes, const Times& times, std::u
 
 std::byte byte_of(Rank rank) { return static_cast<std::byte>(rank % 250 + 1); }
 
-/// What a node does in a call, and what it must have received.
+/// A node's part in a call, and the data that it must have received.
 struct Part {
   std::function<void()> call;
   struct Block {
@@ -104,7 +104,7 @@ Part messages(Node& node, Span out, Span in, Bytes bytes) {
   return part;
 }
 
-// A block to each of four neighbours on a torus of two dimensions, and one from each.
+// Each node exchanges blocks with its four neighbours on a torus of two dimensions.
 Part halo(Node& node, Span out, Span in, Bytes bytes) {
   const Topology& topology = node.topology();
   const Rank columns = topology.size(1), rows = topology.size(0);
@@ -131,7 +131,7 @@ void measure(const std::string& operation, Exchange exchange, Machine& machine, 
   std::vector<double> begins(nodes * most_calls), ends(begins.size());
   std::atomic<std::uint64_t> wrong = 0;
   std::vector<double> between;
-  // From the first node's begin to the last node's end.
+  // The time from the first node's start to the last node's end.
   const auto span = [&](int call) {
     const auto first = static_cast<std::ptrdiff_t>(static_cast<std::size_t>(call) * nodes);
     const auto count = static_cast<std::ptrdiff_t>(nodes);
@@ -172,8 +172,8 @@ void measure(const std::string& operation, Exchange exchange, Machine& machine, 
   print(operation, bytes, summary(between, span(0) / calls), wrong);
 }
 
-/// Which block is copied after which: a copier's nodes, half of all, each receive from all, or each send to all; or in each
-/// step all of them send, to the node that many further on (`shift`), or whose number differs so (`pairs`).
+/// The order of the copies. Each copier has half of the nodes. Its nodes each receive from all, or each send to all; or in step t
+/// all of them send to the node t ranks further on (`shift`), or to node r xor t (`pairs`).
 struct Copy {
   std::size_t sender, receiver;
 };
@@ -188,7 +188,7 @@ std::vector<Copy> order_of_copies(const std::string& order, std::size_t count, s
     return copies;
   }
   if (order == "pairs" && !std::has_single_bit(count))
-    throw UsageError(fmt::format("copying: pairs are of 2^k nodes, not of {}", count));
+    throw UsageError(fmt::format("copying: pairs: {} nodes, need a power of two", count));
   if (order != "shift" && order != "pairs")
     throw UsageError("copying: receivers, senders, shift or pairs, not '" + order + "'");
   for (std::size_t step = 0; step < count; ++step) {
@@ -198,7 +198,7 @@ std::vector<Copy> order_of_copies(const std::string& order, std::size_t count, s
   return copies;
 }
 
-/// Two threads copy what an all-to-all exchange of this many nodes moves, in that order, and do nothing else.
+/// Two threads only copy the blocks of an all-to-all exchange between this many nodes, in that order.
 void measure_copying(const std::string& order, Rank nodes, Bytes bytes, double seconds) {
   constexpr std::size_t copiers = 2;
   const auto count = static_cast<std::size_t>(nodes);

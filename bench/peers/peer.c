@@ -1,10 +1,10 @@
 /* The operations of compare.py on an MPI library, measured like wormcube's own.
  *   mpicc -O2 peer.c -o peer && mpirun -n 64 ./peer SECONDS OPERATION BYTES..
  * A line for each size: operation, bytes, us per call between barriers (median), us per call back to back, least us between
- * barriers, calls of each kind, wrong elements. A block is of doubles; without a byte there is none.
+ * barriers, calls of each kind, wrong elements. Blocks have doubles; 0 bytes means no block.
  *   Between barriers: barrier, call, barrier, ..; a call's time is from the first rank that begins it to the last that ends it.
  *   Back to back: one barrier, all calls, one barrier; the time from the first rank's begin to the last rank's end, over their number.
- * As many calls as take SECONDS by the second of two calls that warm up, half of them of each kind; 3 to 101.
+ * The number of calls fits SECONDS, by the time of the second of two warm-up calls; half of them are of each kind; 3 to 101.
  * SPDX-License-Identifier: Apache-2.0 */
 #define _GNU_SOURCE
 #include <stdio.h>
@@ -20,7 +20,7 @@ enum { most_calls = 101, least_calls = 3, burst = 64 };
 
 static int rank, ranks;
 
-/* The system's clock: that of a simulator would be the simulated one. */
+/* Reads the clock by a system call, because a simulator replaces the library's functions by a simulated clock. */
 static double now_us(void) {
   struct timespec time;
   syscall(SYS_clock_gettime, CLOCK_MONOTONIC, &time);
@@ -83,7 +83,7 @@ static void messages(struct call* call) {
     MPI_Send(NULL, 0, MPI_DOUBLE, partner, burst, MPI_COMM_WORLD);
   }
 }
-/* The most even sides of a torus, the smallest first: of two or three dimensions. */
+/* The most even sides of a torus with two or three dimensions, the smallest first. */
 static void sides(int of, int dimensions, int* side) {
   int first = 1;
   for (int i = 1, power = 1; power <= of; ++i, power = dimensions == 2 ? i * i : i * i * i) {
@@ -106,14 +106,14 @@ static void neighbours(int of, int dimensions, int* around) {
     around[2 * d + 1] = of + ((at + side[d] - 1) % side[d] - at) * stride;
   }
 }
-/* A block to each neighbour, and one from each. */
+/* Each rank exchanges blocks with its neighbours. */
 static void exchange(struct call* call, int dimensions) {
   MPI_Request requests[12];
   int around[6];
   const int count = 2 * dimensions;
   neighbours(rank, dimensions, around);
   for (int i = 0; i < count; ++i) {
-    /* What goes to the next comes from the previous. */
+    /* Data for the next rank comes from the previous one. */
     MPI_Irecv(call->out + (size_t)i * call->size, call->size, MPI_DOUBLE, around[i ^ 1], i, MPI_COMM_WORLD, &requests[i]);
   }
   for (int i = 0; i < count; ++i) {
@@ -124,7 +124,7 @@ static void exchange(struct call* call, int dimensions) {
 static void halo(struct call* call) { exchange(call, 2); }
 static void halo_3d(struct call* call) { exchange(call, 3); }
 
-/* Every rank gives rank + 1 everywhere. What a rank must end with in a block; 0: nothing is looked at. */
+/* Every rank contributes rank + 1 everywhere. Returns the expected value of a block at a rank; 0: not checked. */
 static double sum_to(int n) { return n * (n + 1.0) / 2; }
 static double of_first(int block) { return block >= 0 && rank > 0 ? 1 : 0; }
 static double of_all(int block) { return block < 0 ? 0 : sum_to(ranks); }
@@ -170,7 +170,7 @@ static int compare(const void* a, const void* b) {
   return (x > y) - (x < y);
 }
 
-/* From the first rank's begin to the last rank's end, of each repetition. On the first rank. */
+/* For each repetition, the time from the first rank's start to the last rank's end; valid on the first rank. */
 static void spans(const double* begins, const double* ends, double* times, int count) {
   double firsts[most_calls], lasts[most_calls];
   MPI_Reduce(begins, firsts, count, MPI_DOUBLE, MPI_MIN, 0, MPI_COMM_WORLD);

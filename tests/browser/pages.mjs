@@ -159,8 +159,8 @@ function compareDrawings(page, still) {
 }
 
 /**
- * Where the keyboard stops, from the beginning of a page until it leaves it: elements by their place in the document, where each lies, and what
- * is wrong with it: it does not change when the keyboard comes, or lies outside of the window. And all that can be reached.
+ * The keyboard stops from the beginning of a page until the focus leaves it: each element's number in the document, its position, and its
+ * failure: it does not change when focused, or lies outside the window. Also returns all elements that can be reached.
  */
 async function keyboardStops(page, key) {
   const back = key.startsWith("Shift+");
@@ -195,7 +195,7 @@ async function keyboardStops(page, key) {
     clip.width = Math.min(width, at.left + at.width + 6) - clip.x, clip.height = Math.min(height, at.top + at.height + 6) - clip.y;
     for (const key of ["x", "y"]) clip[key] = Math.floor(clip[key]);
     for (const key of ["width", "height"]) clip[key] = Math.ceil(clip[key]);
-    if (clip.width < 8 || clip.height < 8) { at.trouble = "outside of the window"; continue; }
+    if (clip.width < 8 || clip.height < 8) { at.failure = "outside of the window"; continue; }
     const held = await picture();
     await page.evaluate(() => { const element = document.activeElement; window.__held = element; element.style.setProperty("outline", "none", "important"); });
     const bare = await picture();
@@ -220,8 +220,8 @@ async function keyboardStops(page, key) {
     // The ring is two pixels wide along the visible edges; most of it must be visible.
     const inside = (value, end) => value >= -2 && value <= end + 2;
     const edges = clip.width * (inside(at.top, height) + inside(at.top + at.height, height)) + clip.height * (inside(at.left, width) + inside(at.left + at.width, width));
-    if (at.outline < 2) at.trouble = `an outline of ${at.outline} px`;
-    else if (changed < 1.2 * edges || edges === 0) at.trouble = `${changed} pixels show it, of ${Math.round(2 * edges)}`;
+    if (at.outline < 2) at.failure = `an outline of ${at.outline} px`;
+    else if (changed < 1.2 * edges || edges === 0) at.failure = `${changed} pixels show it, of ${Math.round(2 * edges)}`;
   }
   return { stops, wanted: wantedStops };
 }
@@ -298,8 +298,8 @@ function findCollisions() {
 }
 
 /**
- * Worms off the lanes of their routes, numbers of stubs that are not the other end's, cables whose two lanes cross, and links that
- * have not one drawing.
+ * Finds worms off the lanes of their routes, stubs with a wrong number, cables whose two lanes cross, and links that are not drawn exactly
+ * once.
  */
 function findStrays() {
   const found = [], number = (text) => Number(text), lanes = new Map();
@@ -590,7 +590,7 @@ const cases = {
     await page.close();
   },
 
-  async "a node's program: a row for each port, and what it rearranges"() {
+  async "a node's program: a row for each port, and its rearranged blocks"() {
     const rows = (page) => page.$$eval(".program tbody tr", (all) => all.map((row) => [...row.children].map((cell) => cell.textContent)));
     const ports = ["allgather", "--on", "ring:12", "--algorithm", "ring-all-port"];
     run("draw", ...ports, "--html", "page.html", "--quiet");
@@ -689,7 +689,7 @@ const cases = {
     await again.page.close();
   },
 
-  async "the keyboard goes through a page in the order in which it is read, and one sees where it is"() {
+  async "the keyboard goes through a page in reading order with a visible focus"() {
     run("draw", "alltoall", "--on", "torus:4x4", "--algorithm", "suh-torus,shift", "--html", "page.html", "--quiet");
     run("list", "alltoall", "--on", "torus:4x4", "--bytes", "64,4K", "--json", "model.json", "--quiet");
     run("plot", "model.json", "--html", "plot.html");
@@ -697,13 +697,13 @@ const cases = {
       const { page, noise } = await open(file, options);
       const { stops, wanted: all } = await keyboardStops(page, "Tab");
       expect(`${what}: each control once`, [...(stops.length > 1 ? [] : ["no stops"]), ...differ("stops", stops.map(({ number }) => number), all)]);
-      expect(`${what}: where the keyboard is can be seen`, stops.flatMap(({ name, trouble }) => (trouble ? [`${name}: ${trouble}`] : [])));
+      expect(`${what}: the focus is visible`, stops.flatMap(({ name, failure }) => (failure ? [`${name}: ${failure}`] : [])));
       expect(`${what}: the order is that of the page`, disorder(stops));
       const back = await keyboardStops(page, "Shift+Tab");
       expect(`${what}: backwards`, differ("stops", back.stops.map(({ number }) => number).reverse(), all));
       if (what === "player") {
         await page.addStyleTag({ content: ".primary:focus-visible { outline: none !important; }" });
-        expect("a control whose focus is not seen is found", (await keyboardStops(page, "Tab")).stops.some(({ name, trouble }) => trouble && /play/.test(name)) ? [] : ["not found"]);
+        expect("a control whose focus is not seen is found", (await keyboardStops(page, "Tab")).stops.some(({ name, failure }) => failure && /play/.test(name)) ? [] : ["not found"]);
         await page.addStyleTag({ content: ".transport { flex-direction: row-reverse; }" });
         expect("an order that is not the page's is found", disorder((await keyboardStops(page, "Tab")).stops).length > 0 ? [] : ["not found"]);
         await page.$eval("[data-control=play]", (button) => { button.tabIndex = -1; });
@@ -964,7 +964,7 @@ const cases = {
     expect("a page that is above it without worms", refused.status === 2 && /takes \d+ bytes; pages have up to 40960: .*--page-limit/.test(refused.stderr) && !existsSync(join(folder, "none.html")) ? [] : [`${refused.status}: ${refused.stderr}`]);
   },
 
-  async "1024 nodes and 200 000 messages: opened, played, and how much is drawn a frame"() {
+  async "1024 nodes and 200 000 messages: opened, played, strokes per frame"() {
     const call = ["broadcast", "--on", "torus:32x32", "--algorithm", "circulant:packets=196", "--bytes", "256K"];
     run("draw", ...call, "--html", "page.html", "--quiet");
     run("draw", "alltoall", "--on", "torus:8x8", "--algorithm", "shift", "--html", "small.html", "--quiet");
@@ -1094,7 +1094,7 @@ const cases = {
     expect("the still picture has the words", readFileSync(join(folder, "still.svg"), "utf8").includes("&lt;img src=x") ? [] : ["they are missing"]);
   },
 
-  async "phone, dark, print, and readers without sight"() {
+  async "phone, dark, print, and screen readers"() {
     run("draw", "alltoall", "--on", "torus:8x8", "--algorithm", "suh-torus,shift", "--html", "page.html", "--quiet");
     for (const [what, options] of [["light", {}], ["dark", { dark: true, fragment: "#step=2&node=27" }], ["phone", { width: 390, height: 844, fragment: "#node=27" }], ["comparison", { fragment: "#play=suh-torus,shift" }]]) {
       const { page, noise } = await open("page.html", options);
