@@ -84,7 +84,8 @@ TEST_CASE("a profile says what it cannot express", "[machines]") {
 TEST_CASE("a profile with a mistake is refused with its key", "[machines]") {
   using Catch::Matchers::Contains;
   CHECK_THROWS_WITH(find_machine("t4"),
-                    Contains("unknown machine 't4' (did you mean 't3d'?); available: paragon t3d"));
+                    Contains("unknown machine 't4'; available: paragon t3d t3e"));
+  CHECK_THROWS_WITH(find_machine("tpuv4"), Contains("(did you mean 'tpu-v4'?)"));
   CHECK_THROWS_WITH(find_machine("/nowhere/x.json"), Contains("cannot be read"));
   CHECK_THROWS_WITH(read_text("{"), Contains("parse error"));
   CHECK_THROWS_WITH(read_text("[]"), Contains("expected an object"));
