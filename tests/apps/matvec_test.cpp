@@ -230,7 +230,7 @@ TEST_CASE("a product that cannot be is refused before it runs", "[apps][matvec]"
   CHECK_THROWS_WITH(refused({source({2}, {1, 2}), source({2}, {1, 2})}),
                     Contains("arrays of 1 and 1 dimensions"));
   CHECK_THROWS_WITH(refused(of(1, 2, {1, 2}, {1, 2, 3})),
-                    Contains("vector of 3") && Contains("one of 2"));
+                    Contains("vector of 3") && Contains("need a vector of 2"));
   const double nan = std::numeric_limits<double>::quiet_NaN();
   CHECK_THROWS_WITH(refused(of(2, 2, {1, 2, nan, 4}, {1, 2})),
                     Contains("matrix element 2 (row 1, column 0; from 0)") && Contains("NaN"));

@@ -99,7 +99,7 @@ TEST_CASE("a text that is no topology is a usage error that points at the part",
       {"circulant:12", "an offset is missing at position 13, as in circulant:12+1+3"},
       {"circulant:12+", "an offset is missing at position 14"},
       {"circulant:12+0", "'0' at position 14 is not an offset"},
-      {"circulant:12+12", "offset 12; with 12 nodes expected 1 to 11"},
+      {"circulant:12+12", "offset 12; with 12 nodes, expected 1 to 11"},
       {"circulant:12+3+1+9", "offset 9 is given twice (it is also 3)"},
       {"circulant:12+2+4",
        "'12+2+4' at position 11: circulant:12+2+4: not connected: 2 divides the number of nodes "
@@ -154,7 +154,7 @@ TEST_CASE("an edge list that cannot be read is a usage error with the line's num
       {"0 1 0.5\n", "line 1: 3 words; expected two vertex numbers, as in '0 1' (an edge has no"},
       {"0;1\n1;2\n", "line 1: 1 word; expected two"},
       {"0; 1\n",
-       "line 1: '0;' is not a vertex number; expected a whole number of 0 or more (apart"},
+       "line 1: '0;' is not a vertex number; expected a whole number of 0 or more (separate"},
       {"\xff\xfe"
        "0 1\n",
        "line 1: the text is UTF-16"},
