@@ -147,7 +147,7 @@ TEST_CASE("where nothing of a sweep runs, that is a mistake") {
        {"check alltoall --on torus:6x6,torus:5x5 --algorithm suh-torus",
         "run alltoall --on torus:6x6,torus:5x5 --algorithm suh-torus,tseng-diagonal",
         "check alltoall --on ring:4,ring:5 --ports one --algorithm product-multiport"}) {
-    is_refused(arguments, "none of the alltoall algorithms asked for runs here\n  ");
+    is_refused(arguments, "none of the requested alltoall algorithms runs here\n  ");
   }
 }
 
@@ -452,7 +452,7 @@ TEST_CASE("what has no effect is refused") {
              Contains("--seed has no effect on data from a file"));
   CHECK_THAT(refusal("sort --output -"), Contains("'-' is no file"));
   CHECK_THAT(refusal("matvec --output a.csv --csv a.csv"),
-             Contains("--csv and --output would write one file, a.csv"));
+             Contains("--csv and --output would write the same file, a.csv"));
   CHECK_THAT(refusal("lookup --output -"), Contains("'-' is no file"));
   CHECK_THAT(refusal("transpose --type int32" + input),
              Contains("--input brings its own shape and type"));
@@ -473,7 +473,7 @@ TEST_CASE("what has no effect is refused") {
             .exit == 0);
   CHECK_THAT(refusal("fft --on ring:2 --output -"), Contains("take the name of a file"));
   CHECK_THAT(refusal("fft --on ring:2 --json x.out --output x.out"),
-             Contains("--json and --output would write one file, x.out"));
+             Contains("--json and --output would write the same file, x.out"));
 }
 
 TEST_CASE("hints help where they stand") {
@@ -482,9 +482,9 @@ TEST_CASE("hints help where they stand") {
     CHECK(output.exit == 2);
     return output.err;
   };
-  CHECK_THAT(said("fft data.csv"), Contains("a file is read with --input data.csv"));
+  CHECK_THAT(said("fft data.csv"), Contains("to read a file, use --input data.csv"));
   CHECK_THAT(said("topology ring:4 --time-limit 3"),
-             Contains("'--time-limit 3' is not expected here"));
+             Contains("unknown option --time-limit for `topology`"));
   CHECK_THAT(said("run alltoall --on ring:4 --iteration 3"),
              Contains("did you mean '--iterations'?"));
   CHECK_THAT(said("run alltoall --on torus:8,8"), Contains("x separates sizes: torus:8x8"));

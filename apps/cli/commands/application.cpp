@@ -34,7 +34,7 @@ void add_options(CLI::App& app, ApplicationOptions& options, const std::string& 
          "--ports", options.ports,
          "Messages that a node sends and receives at a time; auto: what the algorithm was made for")
       ->type_name("auto|one|all")
-      ->check(CLI::IsMember({"auto", "one", "all"}))
+      ->check(one_of({"auto", "one", "all"}))
       ->capture_default_str()
       ->group("What");
   app.add_flag("--no-verify", options.no_verify, "Skip the check of the result")

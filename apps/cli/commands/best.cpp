@@ -470,7 +470,7 @@ Action add_best(CLI::App& program) {
   add_on_option(app, options->on, true);
   add_sizes_option(app, options->bytes, "Block sizes");
   app.add_option("--ports", options->ports, "How many messages a node sends and receives at once")
-      ->check(CLI::IsMember({"one", "all", "both"}))
+      ->check(one_of({"one", "all", "both"}))
       ->capture_default_str();
   app.add_flag("--markdown", options->markdown, "A table for each operation as markdown")
       ->group("Output");

@@ -3,6 +3,7 @@
 #include "wormcube/apps/cli/commands/commands.hpp"
 #include "wormcube/apps/cli/core/print.hpp"
 #include "wormcube/apps/cli/options/help.hpp"
+#include "wormcube/apps/cli/options/numbers.hpp"
 #include "wormcube/apps/common/machines.hpp"
 #include "wormcube/collectives/core/registry.hpp"
 #include "wormcube/runtime/topology/families.hpp"
@@ -158,7 +159,7 @@ Action add_completion(CLI::App& program) {
   auto shell = std::make_shared<std::string>();
   CLI::App& app =
       *program.add_subcommand("completion", "Write the completion of words for a shell");
-  app.add_option("SHELL", *shell, "bash or zsh")->required()->check(CLI::IsMember({"bash", "zsh"}));
+  app.add_option("SHELL", *shell, "bash or zsh")->required()->check(one_of({"bash", "zsh"}));
   app.footer(
       "Completes commands, options, their values, operations, their algorithms, networks, machines "
       "and files. `./run install` puts it where bash looks.\n\n"

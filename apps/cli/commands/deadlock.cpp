@@ -180,7 +180,7 @@ Action add_deadlock(CLI::App& program) {
                  "that hold a link each and wait "
                  "for the next")
       ->type_name("receives|channels")
-      ->check(CLI::IsMember({"receives", "channels"}))
+      ->check(one_of({"receives", "channels"}))
       ->capture_default_str();
   options->virtual_channels_option =
       app.add_option("--virtual-channels", options->virtual_channels,

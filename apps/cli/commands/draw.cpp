@@ -614,13 +614,13 @@ Action add_draw(CLI::App& program) {
       ->group("What");
   app.add_option("--layout", options->layout,
                  "`folded`: rings in the order 0 2 4 .. 5 3 1, so that all links are short")
-      ->check(CLI::IsMember({"plain", "folded"}))
+      ->check(one_of({"plain", "folded"}))
       ->capture_default_str()
       ->group("What");
   app.add_option("--clock", options->clock,
                  "The page's clock: `formula` plays step by step, `replay` by the times of each "
                  "message on the modelled machine; without it `replay` where --machine is given")
-      ->check(CLI::IsMember({"formula", "replay"}))
+      ->check(one_of({"formula", "replay"}))
       ->group("What");
   add_call_options(app, options->what.call);
   add_model_options(app, options->machine);

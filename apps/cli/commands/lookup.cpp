@@ -264,7 +264,7 @@ Action add_lookup(CLI::App& program) {
                  "Which node has a key. hash: a mixed key modulo the nodes; block: equal ranges "
                  "between the least and the greatest key")
       ->type_name("hash|block")
-      ->check(CLI::IsMember({"hash", "block"}))
+      ->check(one_of({"hash", "block"}))
       ->capture_default_str()
       ->group("What");
   add_application_options(app, options->application, "alltoall, alltoallv");

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "wormcube/apps/cli/commands/application.hpp"
 #include "wormcube/apps/cli/commands/commands.hpp"
+#include "wormcube/apps/cli/options/numbers.hpp"
 #include "wormcube/apps/common/made.hpp"
 #include "wormcube/apps/common/parts.hpp"
 #include "wormcube/apps/io/array.hpp"
@@ -163,7 +164,7 @@ Action add_matvec(CLI::App& program) {
                  "edge: the vector lies on the grid's first row, the product on its first column; "
                  "diagonal: both on the diagonal")
       ->type_name("edge|diagonal")
-      ->check(CLI::IsMember({"edge", "diagonal"}))
+      ->check(one_of({"edge", "diagonal"}))
       ->capture_default_str()
       ->group("What");
   add_application_options(app, options->application, "broadcast, reduce");

@@ -278,12 +278,12 @@ Action add_mpirun(CLI::App& program) {
          "What decides for the others: formulas, of a network's time; or the work of emulating "
          "them, mostly the fastest on this computer, after dry runs of them all")
       ->type_name("formula|work")
-      ->check(CLI::IsMember({"formula", "work"}))
+      ->check(one_of({"formula", "work"}))
       ->capture_default_str()
       ->group("What");
   app.add_option("--executor", options->executor, "What a rank is: a fiber or an OS thread")
       ->type_name("fibers|threads")
-      ->check(CLI::IsMember({"fibers", "threads"}))
+      ->check(one_of({"fibers", "threads"}))
       ->capture_default_str()
       ->group("Machine");
   app.add_option("--workers", options->workers,
@@ -346,7 +346,7 @@ Action add_mpirun(CLI::App& program) {
                  "longest chain, "
                  "which repeats exactly")
       ->type_name("wall|model|steps")
-      ->check(CLI::IsMember({"wall", "model", "steps"}))
+      ->check(one_of({"wall", "model", "steps"}))
       ->capture_default_str()
       ->group("Modelled time");
   app.add_option("--compute-speed", options->compute_speed,

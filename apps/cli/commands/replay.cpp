@@ -365,7 +365,7 @@ Action add_replay(CLI::App& program) {
          "--cost", options->by,
          "What `auto` chooses by: the formulas, replays of them all, or the work of emulating them")
       ->type_name("formula|replay|work")
-      ->check(CLI::IsMember({"formula", "replay", "work"}))
+      ->check(one_of({"formula", "replay", "work"}))
       ->capture_default_str()
       ->group("What");
   add_model_options(app, options->model);
@@ -382,7 +382,7 @@ Action add_replay(CLI::App& program) {
   app.add_option("--messages", options->messages,
                  "Each message, node and link in JSON; auto: of up to 100 000 messages")
       ->type_name("on|off|auto")
-      ->check(CLI::IsMember({"on", "off", "auto"}))
+      ->check(one_of({"on", "off", "auto"}))
       ->capture_default_str()
       ->group("Reports");
   add_command_limit_option(app, options->time_limit);

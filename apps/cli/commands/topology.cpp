@@ -470,7 +470,7 @@ Action add_topology(CLI::App& program) {
       ->group("Output");
   app.add_option("--layout", options->layout,
                  "`folded`: rings are drawn in the order 0 2 4 .. 5 3 1")
-      ->check(CLI::IsMember({"plain", "folded"}))
+      ->check(one_of({"plain", "folded"}))
       ->capture_default_str()
       ->group("Output");
   app.footer(
