@@ -38,7 +38,7 @@ TEST_CASE("best picks no algorithm because its contention is unknown", "[cli]") 
   CHECK(has_unknown);
   const Output table = run_wormcube("best broadcast --on " + network + " --bytes 1M --ports one");
   CHECK_THAT(table.out, Contains("broadcast on " + network +
-                                 ", one port: not compared, for their "
+                                 ", one port: not compared, because their "
                                  "contention is unknown: circulant"));
 }
 

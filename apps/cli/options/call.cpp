@@ -4,9 +4,11 @@
 
 #include "wormcube/apps/cli/options/numbers.hpp"
 #include "wormcube/runtime/base/error.hpp"
+#include "wormcube/runtime/topology/words.hpp"
 
 #include <algorithm>
 #include <charconv>
+#include <string_view>
 #include <vector>
 
 #include <fmt/core.h>
@@ -84,13 +86,14 @@ std::vector<Rank> parse_sources(const std::string& text) {
 }
 
 Permutation parse_permutation(const std::string& text) {
-  std::string known;
+  std::vector<std::string_view> known;
   for (const Permutation permutation :
        {Permutation::complement, Permutation::bit_reversal, Permutation::transpose}) {
     if (to_string(permutation) == text) return permutation;
-    known += fmt::format(" {}", to_string(permutation));
+    known.push_back(to_string(permutation));
   }
-  throw UsageError(fmt::format("unknown permutation '{}'; available:{}", text, known));
+  throw UsageError(fmt::format("unknown permutation '{}'{}; available:{}", text,
+                               did_you_mean(text, known), listed(known)));
 }
 
 }  // namespace
