@@ -1,4 +1,5 @@
-// The figures of `wormcube replay`: bounds, links, nodes and messages as JSON, the formula in words.
+// The figures of `wormcube replay`: bounds, links, nodes and messages as JSON, the formula in
+// words.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
