@@ -240,11 +240,12 @@ Json settings_of(const CLI::App& command) {
     if (option->get_items_expected_max() == 0) {
       settings[name] = given;
     } else if (option->get_items_expected_max() > 1) {
-      const std::string preset = option->get_default_str();
+      const std::string default_value = option->get_default_str();
       if (given) {
         settings[name] = option->results();
-      } else if (!preset.empty()) {
-        settings[name] = Json::array({preset.substr(1, preset.size() - 2)});  // "[1K]"
+      } else if (!default_value.empty()) {
+        settings[name] =
+            Json::array({default_value.substr(1, default_value.size() - 2)});  // "[1K]"
       }
     } else if (given || !option->get_default_str().empty()) {
       settings[name] = given ? option->results().front() : option->get_default_str();

@@ -278,9 +278,9 @@ ExitCode tune(Context& context, const TuneCommand& options) {
           "worst; with default constants {:.2f} and {:.2f}; with --cost work {:.2f} and {:.2f}",
           by_fit.mean, by_fit.worst, by_presets.mean, by_presets.worst, by_work.mean,
           by_work.worst));
-  for (const auto& [told, name] :
+  for (const auto& [is_known, name] :
        {std::pair(fit->has_rearrange, "rearranging"), std::pair(fit->has_combine, "combining")}) {
-    if (!told)
+    if (!is_known)
       print_note(output, fmt::format("no call measures {}: it costs nothing in the fit", name));
   }
   save(options.save, profile);

@@ -50,7 +50,7 @@ struct {
   std::array<char, 1000> text;
   std::size_t bytes;
   int signal;  // the crash's signal, which ends the process; 0: our own report, a usage error
-  std::atomic<bool> told;
+  std::atomic<bool> reported;
 } fault;
 
 void hand_over(std::string_view text, int signal) {
@@ -113,11 +113,11 @@ void handle_crash(int signal, siginfo_t* info, void*) {
   hand_over({text.data(), bytes}, signal);
   // The stopped thread may hold a lock that the other thread needs.
   constexpr int patience = 200;
-  for (int moments = 0; !fault.told && moments < patience; ++moments) {
+  for (int moments = 0; !fault.reported && moments < patience; ++moments) {
     const timespec moment{0, 10'000'000};
     nanosleep(&moment, nullptr);
   }
-  if (!fault.told) {
+  if (!fault.reported) {
     text[std::min(bytes, text.size() - 1)] = '\n';
     for (const std::string_view piece :
          {std::string_view("wormcube: "), {text.data(), bytes + 1}}) {
@@ -165,7 +165,7 @@ void end_by(int signal) {
     complain(doing + text);
     apps::remove_unfinished();
     if (fault.signal == 0) std::_Exit(usage);
-    fault.told = true;  // the faulting thread continues, to its own end
+    fault.reported = true;  // the faulting thread continues, to its own end
     held.unlock();
     for (;;) pause();
   }
