@@ -56,13 +56,13 @@ class ClusterScope {
   Context& context_;
 };
 
-/// How the program ends, with the text of an error if there was one.
+/// The program's exit code, with the error's text if there was one.
 struct End {
   int code = passed;
   std::string text = {};
 };
 
-/// Of several processes the first says what any has to say, and all end with the highest code.
+/// Of several processes the first reports errors for all, and all end with the highest code.
 int conclude(const Context& context, End end) {
   flush_output();
   if (context.cluster() != nullptr) end.code = context.cluster()->agree(end.code, end.text);
@@ -78,7 +78,7 @@ End out_of_memory(const Context& context, std::string_view text) {
   return {usage, out_of_memory_text(what, "use fewer nodes, smaller blocks or a smaller array")};
 }
 
-/// What this computer did not give, memory, threads or files, is not a wrong result.
+/// Missing memory, threads or files are not a wrong result.
 End end_by(const Context& context, const std::exception& error) {
   if (holds<std::bad_alloc>(error)) return out_of_memory(context, error.what());
   if (holds<std::system_error>(error)) {
@@ -111,7 +111,7 @@ End act(Context& context, const Action& action) {
 
 /// " (did you mean '--iterations'?)" for the first option that the command does not have.
 std::string option_meant(const CLI::App& command, int argc, const char* const* argv) {
-  std::vector<std::string> names;  // without their dashes: what differs is the word
+  std::vector<std::string> names;  // without dashes, so that only the word is compared
   for (const CLI::Option* option : command.get_options()) {
     for (const std::string& name : option->get_lnames()) names.push_back(name);
   }
@@ -126,49 +126,57 @@ std::string option_meant(const CLI::App& command, int argc, const char* const* a
   return {};
 }
 
-/// What is said of a first word that is no command.
-std::string unknown_command(const CLI::App& program, std::string_view first) {
+/// The error for a first word that is not a command.
+std::string unknown_command(const CLI::App& program, std::string_view first, int argc,
+                            const char* const* argv) {
   std::vector<std::string_view> known;
   for (const CLI::App* command : program.get_subcommands([](const CLI::App*) { return true; })) {
     known.push_back(command->get_name());
   }
   const std::string what =
-      first.empty() ? "a command is missing"
+      first.empty() ? "missing command"
       : first.starts_with("-")
-          ? fmt::format("no command, and no option '{}'", first)
+          ? fmt::format("unknown option '{}'{}", first, option_meant(program, argc, argv))
           : fmt::format("unknown command '{}'{}", first, did_you_mean(first, known));
-  return fmt::format("{}; commands are:{}\n  `wormcube --help` explains them", what, listed(known));
+  return fmt::format(
+      "{}; available:{}\n"
+      "  see `wormcube --help`",
+      what, listed(known));
 }
 
-/// CLI11's errors, in our words where its own are odd.
-std::string told(const CLI::App& command, const CLI::ParseError& error, int argc,
-                 const char* const* argv) {
+/// CLI11's errors, reworded if its own text is unclear.
+std::string explanation(const CLI::App& command, const CLI::ParseError& error, int argc,
+                        const char* const* argv) {
   const std::string_view text = error.what();
+  const auto unknown_option = [&](std::string_view option) {
+    return fmt::format("unknown option {} for `{}`{}", option, command.get_name(),
+                       option_meant(command, argc, argv));
+  };
   if (const std::vector<std::string> left = command.remaining();
       dynamic_cast<const CLI::ExtrasError*>(&error) != nullptr && !left.empty()) {
     if (left.front() == "--plugin" || left.front().starts_with("--plugin=")) {
-      return fmt::format("--plugin stands before the command: wormcube --plugin FILE.so {} ..",
+      return fmt::format("--plugin must precede the command: wormcube --plugin FILE.so {} ..",
                          command.get_name());
     }
     if (const CLI::Option* const on = command.get_option_no_throw("--on");
         on != nullptr && on->count() == 0 && left.front().find(':') != std::string::npos) {
-      return fmt::format("'{0}' is not expected here; a network is given with --on: --on {0}",
+      return fmt::format("unexpected argument '{0}'; name a network with --on: --on {0}",
                          left.front());
     }
+    if (left.front().starts_with("-")) return unknown_option(left.front());
     std::string words;
     for (const std::string& word : left) words += (words.empty() ? "" : " ") + word;
-    const bool is_file =
-        !left.front().starts_with("-") && command.get_option_no_throw("--input") != nullptr;
-    return fmt::format("'{}' is not expected here{}", words,
-                       is_file ? fmt::format("; a file is read with --input {}", left.front())
-                               : option_meant(command, argc, argv));
+    return fmt::format("unexpected argument '{}'{}", words,
+                       command.get_option_no_throw("--input") != nullptr
+                           ? fmt::format("; to read a file, use --input {}", left.front())
+                           : option_meant(command, argc, argv));
   }
   if (dynamic_cast<const CLI::RequiredError*>(&error) != nullptr) {
     if (const CLI::Option* const on = command.get_option_no_throw("--on");
         argc == 2 && on != nullptr && on->get_positional()) {
-      return fmt::format("a network is missing, as in: wormcube {} torus:8x8", command.get_name());
+      return fmt::format("missing network, as in: wormcube {} torus:8x8", command.get_name());
     }
-    // What was meant for it, or is wrong beside.
+    // The word that may have been meant for it, or another mistake.
     for (int i = 2; i < argc; ++i) {
       const std::string_view word = argv[i];
       if (!word.starts_with("--")) {
@@ -176,16 +184,15 @@ std::string told(const CLI::App& command, const CLI::ParseError& error, int argc
         if (is_value || word.find(':') == word.npos ||
             command.get_option_no_throw("--on") == nullptr)
           continue;
-        return fmt::format("{}; a network is given with --on: --on {}", text, word);
+        return fmt::format("{}; name a network with --on: --on {}", text, word);
       }
       const std::string name(word.substr(0, word.find('=')));
-      if (command.get_option_no_throw(name) == nullptr)
-        return fmt::format("'{}' is not expected here{}", word, option_meant(command, argc, argv));
+      if (command.get_option_no_throw(name) == nullptr) return unknown_option(word);
     }
   }
   constexpr std::string_view unconverted = "Could not convert: ";
   if (text.starts_with(unconverted)) {
-    return fmt::format("not a number that the option takes: {}", text.substr(unconverted.size()));
+    return fmt::format("invalid number: {}", text.substr(unconverted.size()));
   }
   if (const std::size_t at = text.find(": At Most 1 required"); at != text.npos) {
     return fmt::format("{}: given more than once", text.substr(0, at));
@@ -203,24 +210,26 @@ std::string told(const CLI::App& command, const CLI::ParseError& error, int argc
   return std::string(text) + option_meant(command, argc, argv);
 }
 
-/// What was wrong with the arguments, and where to look.
+/// The mistake in the arguments, and where to look.
 std::string mistake(const CLI::App& program, const CLI::ParseError& error, int argc,
                     const char* const* argv) {
   if (const auto parsed = program.get_subcommands(); !parsed.empty()) {
-    return fmt::format("{}\n  `wormcube {} --help` shows what is possible",
-                       told(*parsed.front(), error, argc, argv), parsed.front()->get_name());
+    return fmt::format(
+        "{}\n"
+        "  see `wormcube {} --help`",
+        explanation(*parsed.front(), error, argc, argv), parsed.front()->get_name());
   }
   int at = 1;  // past the plugins
   while (at + 1 < argc && std::string_view(argv[at]) == "--plugin") at += 2;
-  return unknown_command(program, at < argc ? argv[at] : "");
+  return unknown_command(program, at < argc ? argv[at] : "", argc, argv);
 }
 
 }  // namespace
 
 namespace {
 
-/// All options of a command with their values, given or preset: what JSON tells of them. Flags are
-/// true or false, lists are lists, all else is text; options without a value are left out.
+/// All options of a command with their values, given or default, for JSON. Flags are true or false,
+/// lists are lists, all else is text; options without a value are left out.
 Json settings_of(const CLI::App& command) {
   Json settings = Json::object();
   for (const CLI::Option* option : command.get_options()) {
@@ -231,11 +240,12 @@ Json settings_of(const CLI::App& command) {
     if (option->get_items_expected_max() == 0) {
       settings[name] = given;
     } else if (option->get_items_expected_max() > 1) {
-      const std::string preset = option->get_default_str();
+      const std::string default_value = option->get_default_str();
       if (given) {
         settings[name] = option->results();
-      } else if (!preset.empty()) {
-        settings[name] = Json::array({preset.substr(1, preset.size() - 2)});  // "[1K]"
+      } else if (!default_value.empty()) {
+        settings[name] =
+            Json::array({default_value.substr(1, default_value.size() - 2)});  // "[1K]"
       }
     } else if (given || !option->get_default_str().empty()) {
       settings[name] = given ? option->results().front() : option->get_default_str();
@@ -253,7 +263,7 @@ int main(int argc, const char* const* argv, const Parts& parts) {
   const SignalExit process(context);
   try {
     return run_main(context, argc, argv, parts);
-  } catch (const std::exception& error) {  // what comes before a command begins
+  } catch (const std::exception& error) {  // errors before a command begins
     const End end = end_by(context, error);
     complain(end.text);
     return SignalExit::conclude(end.code);
@@ -262,7 +272,7 @@ int main(int argc, const char* const* argv, const Parts& parts) {
 
 namespace {
 
-/// Whether the words only ask what the program is or knows.
+/// Whether the command line only requests help or the version.
 bool asks_for_text(int argc, const char* const* argv) {
   constexpr std::array<std::string_view, 6> words{"help", "version", "--help",
                                                   "-h",   "-V",      "--version"};
@@ -271,10 +281,9 @@ bool asks_for_text(int argc, const char* const* argv) {
          });
 }
 
-/// The end of a process that mpirun has started beside others who know nothing of each other;
-/// nothing if it is alone, or they work together. One of them speaks. The others end as if all were
-/// well: at the first error mpirun ends all, and one of theirs could come before the first has
-/// spoken.
+/// The end of a process that mpirun started with others that do not work together; empty if it is
+/// alone, or if they do. One process reports the error. The others end with success: mpirun ends
+/// all at the first error, which could be theirs, before the first has reported it.
 std::optional<End> end_of_wrongly_started(const Context& context, int argc, const char* const* argv,
                                           const Parts& parts) {
   const std::optional<Launch> launch = launch_of_several();
@@ -286,8 +295,8 @@ std::optional<End> end_of_wrongly_started(const Context& context, int argc, cons
 }
 
 int run_main(Context& context, int all, const char* const* all_words, const Parts& parts) {
-  // glibc would raise the limit from which blocks are maps of their own, and every node's thread
-  // keep the large ones that it frees: memory that no estimate can know.
+  // Otherwise glibc raises its mmap threshold, and every node's thread keeps the large blocks that
+  // it frees: memory that no estimate can include.
   constexpr int own_map_bytes = 1 << 20;
   mallopt(M_MMAP_THRESHOLD, own_map_bytes);
   context.set_command_line(all, all_words);
@@ -303,10 +312,9 @@ int run_main(Context& context, int all, const char* const* all_words, const Part
     return conclude(context, *end);
   }
   CLI::App program(
-      "wormcube: a multicomputer on a workstation. Programs run on emulated nodes, joined by the "
-      "links of a torus, mesh, "
-      "hypercube or any product network; messages reserve their path like worms and move real "
-      "bytes.",
+      "wormcube: a multicomputer on a workstation. Programs run on emulated nodes, which the links "
+      "of a torus, mesh, hypercube or product network connect; messages reserve their path like "
+      "worms and move real bytes.",
       "wormcube");
   program.set_version_flag("--version,-V", version_text(parts));
   program.require_subcommand(1);
@@ -314,20 +322,19 @@ int run_main(Context& context, int all, const char* const* all_words, const Part
   program.formatter(std::make_shared<HelpFormatter>());
   program.footer(
       "Examples:\n"
-      "  wormcube fft                                        the sunspot cycle, found by 64 nodes\n"
+      "  wormcube fft                                        find the sunspot cycle on 64 nodes\n"
       "  wormcube list alltoall --on torus:8x8               algorithms that this network admits\n"
       "  wormcube check alltoall --on torus:8x8              count and prove, without moving data\n"
       "  wormcube run alltoall --on torus:8x8 --bytes 4K     move data and time it\n\n"
       "Exit codes: 0 pass, 1 wrong data or a failed check, 2 usage, 3 deadlock, 4 time limit; 130 "
-      "and 143 after Ctrl-C and SIGTERM, with all results so far.\n\n"
-      "`wormcube COMMAND --help` explains a command, its options and what it prints.");
+      "and 143 after Ctrl-C and SIGTERM, which keep all results so far.\n\n"
+      "`wormcube COMMAND --help` explains a command, its options and its output.");
 
   std::vector<std::string> plugins;
   program
       .add_option("--plugin", plugins,
-                  "A shared object with algorithms of your own "
-                  "(docs/how-to/write-your-own-algorithm.md); "
-                  "before the command, once for each")
+                  "Load algorithms of your own from a shared object "
+                  "(docs/how-to/write-your-own-algorithm.md); precedes the command, once per file")
       ->type_name("FILE.so")
       ->check(file_name())
       ->expected(1)
@@ -353,18 +360,17 @@ int run_main(Context& context, int all, const char* const* all_words, const Part
                        std::ranges::any_of(commands, [&](const auto& command) {
                          return command.first->get_name() == argv[2];
                        });
-    if (!known) return conclude(context, {usage, unknown_command(program, argv[2])});
+    if (!known) return conclude(context, {usage, unknown_command(program, argv[2], argc, argv)});
     if (argc > 2 && std::string_view(argv[2]) == "help") words.erase(words.begin() + 1);
   } else if (argc > 1 && std::string_view(argv[1]) == "version") {
     if (argc > 2)
-      return conclude(context, {usage, fmt::format("version: '{}' is not expected here", argv[2])});
+      return conclude(context, {usage, fmt::format("version: unexpected argument '{}'", argv[2])});
     words.back() = "--version";
   }
-  for (const std::string_view word : words) {  // which the parser would call a missing value
+  for (const std::string_view word : words) {  // the parser would report a missing value
     if (word.starts_with("--") && word.ends_with('=')) {
-      return conclude(context,
-                      {usage, fmt::format("{}: its value is empty (a variable that is not set?)",
-                                          word.substr(0, word.size() - 1))});
+      return conclude(context, {usage, fmt::format("{}: empty value (unset shell variable?)",
+                                                   word.substr(0, word.size() - 1))});
     }
   }
   try {

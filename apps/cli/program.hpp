@@ -1,4 +1,4 @@
-// The `wormcube` program: how errors become exit codes.
+// The `wormcube` program: errors become exit codes.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -12,7 +12,7 @@
 
 namespace wormcube::cli {
 
-/// What an executable is made of, beside this library.
+/// The optional parts of an executable.
 struct Parts {
   /// How to start the processes of --executor mpi; nullptr: built without MPI.
   std::unique_ptr<Cluster> (*start_cluster)() = nullptr;

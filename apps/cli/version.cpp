@@ -1,4 +1,4 @@
-// What `wormcube --version` says.
+// The text of `wormcube --version`.
 // SPDX-License-Identifier: Apache-2.0
 #include "wormcube/apps/cli/version.hpp"
 
@@ -26,22 +26,23 @@ std::string fftw_text(const Parts& parts) {
   if (library.empty()) {
     return parts.glpk_version != nullptr
                ? "none: no `fft`"
-               : "none: no `fft`; the program may be passed on under the Apache\n             "
-                 "License 2.0";
+               : "none: no `fft`; you may redistribute the program under the Apache\n"
+                 "             License 2.0";
   }
   return fmt::format(
-      "{}, under the GNU GPL: whoever passes this\n"
-      "             program on does so under the GPL, version 3, with the sources.\n"
-      "             wormcube's own are under the Apache License 2.0; all but `fft`\n"
-      "             is built without it by -D WORMCUBE_FFTW=OFF",
+      "{}, under the GNU GPL: you may redistribute\n"
+      "             this program under the GPL, version 3, with the sources.\n"
+      "             wormcube's own sources are under the Apache License 2.0;\n"
+      "             -D WORMCUBE_FFTW=OFF builds it without FFTW and `fft`",
       library);
 }
 
 std::string glpk_text(const Parts& parts) {
-  if (parts.glpk_version == nullptr) return "none: total exchange is bounded by cuts and distances";
+  if (parts.glpk_version == nullptr)
+    return "none: bounds of total exchange come from cuts and distances";
   return fmt::format(
-      "{}, under the GNU GPL too: built without\n"
-      "             it by -D WORMCUBE_GLPK=OFF",
+      "{}, also under the GNU GPL;\n"
+      "             -D WORMCUBE_GLPK=OFF builds without it",
       parts.glpk_version());
 }
 

@@ -1,4 +1,4 @@
-// What `wormcube --version` says.
+// The text of `wormcube --version`.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -8,7 +8,8 @@
 
 namespace wormcube::cli {
 
-/// The version, and below it compiler, commit, build type, MPI, FFTW, with what its licence means.
+/// The version, and below it compiler, commit, build type, MPI, FFTW, with the consequences of its
+/// licence.
 std::string version_text(const Parts& parts);
 
 }  // namespace wormcube::cli

@@ -272,9 +272,9 @@ TEST_CASE("run traces one more call; commands without a trace say so", "[cli][tr
     CHECK(mistake.exit == 2);
     CHECK_THAT(mistake.err, Contains(text));
   };
-  told(call + "--trace -", "'-' is no file");
+  told(call + "--trace -", "--trace -: expected a file name");
   told(call + "--trace-steps 0..3", "no effect without --trace");
   told(call + "--trace " + file.path() + " --trace-nodes 9", "nodes are 0 to 3");
   told("run alltoall --on ring:4 --algorithm all --trace " + file.path(), "one algorithm");
-  told(call + "--trace " + file.path() + " --json " + file.path(), "would write one file");
+  told(call + "--trace " + file.path() + " --json " + file.path(), "would write the same file");
 }

@@ -55,9 +55,9 @@ TEST_CASE("plot refuses what it cannot plot", "[cli][draw]") {
   one.write(row(1));
   other.write(row(2));
   is_refused("plot " + one.path() + " " + other.path() + " --svg -", "has schema 1, '");
-  is_refused("plot " + one.path(), "say where to: --html FILE or --svg FILE");
+  is_refused("plot " + one.path(), "missing output; use --html FILE or --svg FILE");
   is_refused("plot " + one.path() + " --svg - --ratio-to y",
-             "no results of 'y' to compare with; there are: x");
+             "no results of 'y' to compare with; available: x");
   const Output plotted = run_wormcube("plot " + one.path() + " --svg -");
   CHECK(plotted.exit == 0);
   CHECK_THAT(plotted.out, StartsWith("<svg") && Contains("data-y=\"5\""));
@@ -99,7 +99,7 @@ TEST_CASE("plot draws every finite number, with few lines", "[cli][draw]") {
 }
 
 TEST_CASE("plot reads up to a limit, of devices and sparse files too", "[cli][draw]") {
-  const std::string limit = "has more than 256 MiB, the most that plot reads";
+  const std::string limit = "has more than 256 MiB, the limit of plot";
   is_refused("plot /dev/zero --svg -", limit);
   const TemporaryFile sparse(".json", "[");
   std::filesystem::resize_file(sparse.path(), std::uintmax_t{1} << 40);
@@ -155,22 +155,24 @@ TEST_CASE("control characters of names do not reach a picture, a page or a sched
 }
 
 TEST_CASE("draw refuses what is too large, with both numbers", "[cli][draw]") {
-  is_refused("draw alltoall --on ring:4", "say where to: --html FILE, --svg FILE or --pdf FILE");
+  is_refused("draw alltoall --on ring:4",
+             "missing output; use --html FILE, --svg FILE or --pdf FILE");
   is_refused("draw alltoall --on complete:400 --html -",
              "complete:400 has 159600 links, the limit for pictures is 100000");
   is_refused("topology complete:400 --svg -", "159600 links, the limit for pictures is 100000");
   is_refused("draw alltoall --on torus:4x4 --algorithm all --html -", "a player compares up to 4");
   is_refused("draw alltoall --on torus:4x4 --algorithm shift,mesh --svg -",
-             "2 algorithms; a still picture shows one");
+             "2 algorithms, but a still picture shows one");
   is_refused("draw alltoall --on ring:6 --algorithm shift --step 5 --svg -",
              "step 5: there are 5 steps");
   is_refused("draw alltoall --on torus:18x18 --algorithm shift --clock replay --html -",
-             "104652 messages; --clock replay shows the times of up to 100000");
+             "104652 messages; --clock replay is limited to 100000");
   is_refused("draw alltoall --on ring:4 --clock replay --store-and-forward once --html -",
              "--clock replay shows worms");
   is_refused("draw alltoall --on ring:4 --html - --svg -",
              "only one of --html, --svg, --pdf and --thumbnail");
-  is_refused("run shift --on ring:4 --plot times.gif", "end it with .html, .svg, .pdf or .png");
+  is_refused("run shift --on ring:4 --plot times.gif",
+             "the name must end with .html, .svg, .pdf or .png");
   is_refused("run shift --on ring:4 --plot /nonexistent/x.svg", "/nonexistent/x.svg");
 }
 

@@ -38,7 +38,7 @@ TEST_CASE("best picks no algorithm because its contention is unknown", "[cli]") 
   CHECK(has_unknown);
   const Output table = run_wormcube("best broadcast --on " + network + " --bytes 1M --ports one");
   CHECK_THAT(table.out, Contains("broadcast on " + network +
-                                 ", one port: not compared, for their "
+                                 ", one port: not compared, because their "
                                  "contention is unknown: circulant"));
 }
 
@@ -123,7 +123,7 @@ TEST_CASE("what would take too long or too much memory is refused with the figur
       std::tuple("reproduce kim --on torus:512x512", "steps, about a million a second"),
       std::tuple("reproduce suh --on mesh:512x512", "steps, about a million a second"),
       std::tuple("reproduce dimakopoulos --on torus:64x64", "steps, about a million a second"),
-      std::tuple("best alltoall --on torus:64x64 --cost replay", "up to 100000000 are replayed"),
+      std::tuple("best alltoall --on torus:64x64 --cost replay", "the limit is 100000000"),
       std::tuple("run alltoall --on hypercube:20", "1048576 nodes as threads"));
   CAPTURE(arguments);
   const Output output = run_wormcube(arguments);

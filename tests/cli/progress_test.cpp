@@ -70,7 +70,7 @@ TEST_CASE("the line says how far a long loop is, and what time is left", "[cli][
   line.part(0.25);
   line.loop(wormcube::LongLoop::State{"dry run", 37, 100});
   CHECK(line.update(start + 10s) ==
-        std::string(clear) + "reproduce kim, 1 of 4, dry run 37 %, 10 s, 30 s or so left");
+        std::string(clear) + "reproduce kim, 1 of 4, dry run 37 %, 10 s, about 30 s left");
   line.loop(wormcube::LongLoop::State{"proof", 5, 0});
   line.part(0);
   CHECK(line.update(start + 20s) ==

@@ -39,7 +39,7 @@ TEST_CASE("no output is an input or another output, by whatever name") {
     CAPTURE(arguments);
     const Output output = run_wormcube(arguments);
     CHECK(output.exit == 2);
-    CHECK_THAT(output.err, Contains("would write over") || Contains("would write one file"));
+    CHECK_THAT(output.err, Contains("would overwrite") || Contains("would write the same file"));
     CHECK(read_text(data.path()) == numbers);
     CHECK(read_text(graph.path()) == edges);
   }
@@ -77,16 +77,16 @@ TEST_CASE("empty values and items are refused, and errors say what to do") {
     CHECK(output.exit == 2);
     CHECK_THAT(output.err, Contains(text));
   };
-  told("list '' --on ring:4", "an argument is empty");
-  told("fft --shape ''", "--shape: its value is empty");
-  told("fft --column=", "--column: its value is empty");
-  told("check alltoall --on ring:4,", "--on 'ring:4,': an item of the list is empty");
-  told("check alltoall --on ring:4,,ring:5", "an item of the list is empty");
-  told("run alltoall --on ring:4 --bytes 1,,2", "an item of the list is empty");
+  told("list '' --on ring:4", "empty argument");
+  told("fft --shape ''", "--shape: empty value");
+  told("fft --column=", "--column: empty value");
+  told("check alltoall --on ring:4,", "--on 'ring:4,': empty item in the list");
+  told("check alltoall --on ring:4,,ring:5", "empty item in the list");
+  told("run alltoall --on ring:4 --bytes 1,,2", "empty item in the list");
   told("check alltoall --on ring:4 --algorithm shift:", "missing after the last ':'");
   told("check alltoall --on ring:4 --algorithm kim-recursive:divisions=1:divisions=2",
        "option 'divisions' is given twice");
-  told("list --plugin x.so", "--plugin stands before the command");
+  told("list --plugin x.so", "--plugin must precede the command");
   told("run alltoall ring:4", "--on ring:4");
   told("run alltoall --iteration 3", "did you mean '--iterations'?");
   told("run alltoall --on ring:4 --capacity abc", "'abc' is not a number");

@@ -33,7 +33,9 @@ TEST_CASE("a usage error ends with exit code 2 and one line that names the mista
       Mistake{"run alltoall --on ring:4 --bytes -1", "-1"},
       Mistake{"run alltoall --on ring:4 --iterations 0", "--iterations"},
       Mistake{"run alltoall --on ring:4 --capacity 0", "--capacity"},
-      Mistake{"run alltoall --on ring:4 --executor goblins", "goblins"},
+      Mistake{"run alltoall --on ring:4 --executor goblins",
+              "unknown value 'goblins'; available: threads fibers mpi mpi+fibers"},
+      Mistake{"run alltoall --on ring:4 --executor fibres", "did you mean 'fibers'?"},
       Mistake{"run alltoall --on ring:4 --executor fibers --workers 5",
               "--workers 5: ring:4 has 4 nodes"},
       Mistake{"run alltoall --on ring:4 --workers 2", "each of 4 nodes is a thread"},
@@ -69,19 +71,19 @@ TEST_CASE("a usage error ends with exit code 2 and one line that names the mista
       Mistake{"fft --generate tones", "--shape"}, Mistake{"fft --method magic", "magic"},
       Mistake{"fft --algorithm magic", "magic"},
       Mistake{"fft --input /nonexistent.csv", "/nonexistent.csv"},
-      Mistake{"list teleport", "alltoall"}, Mistake{"version extra", "'extra' is not expected"},
+      Mistake{"list teleport", "alltoall"}, Mistake{"version extra", "unexpected argument 'extra'"},
       // A variable of a script that is not set.
-      Mistake{"run alltoall --on ring:4 --json ''", "the name of the file is empty"},
-      Mistake{"list --csv ''", "the name of the file is empty"},
-      Mistake{"run alltoall --on ring:4 --links ''", "the name of the file is empty"},
-      Mistake{"show shift --on ring:4 --svg ''", "the name of the file is empty"},
-      Mistake{"fft --output ''", "the name of the file is empty"},
-      Mistake{"reproduce wang-tseng --svg ''", "the name of the file is empty"},
-      Mistake{"check alltoall --on ring:4 --bytes 64,4K", "'64,4K': one size here"},
-      Mistake{"show alltoall --on ring:4 --bytes 8..64", "'8..64': one size here"},
-      Mistake{"show alltoall --on torus:4x4,ring:4", "one network here"},
-      Mistake{"topology ring:4,ring:5", "one network here"},
-      Mistake{"deadlock --on ring:4,ring:5", "one network here"},
+      Mistake{"run alltoall --on ring:4 --json ''", "empty file name"},
+      Mistake{"list --csv ''", "empty file name"},
+      Mistake{"run alltoall --on ring:4 --links ''", "empty file name"},
+      Mistake{"show shift --on ring:4 --svg ''", "empty file name"},
+      Mistake{"fft --output ''", "empty file name"},
+      Mistake{"reproduce wang-tseng --svg ''", "empty file name"},
+      Mistake{"check alltoall --on ring:4 --bytes 64,4K", "'64,4K': expected one size"},
+      Mistake{"show alltoall --on ring:4 --bytes 8..64", "'8..64': expected one size"},
+      Mistake{"show alltoall --on torus:4x4,ring:4", "expected one network"},
+      Mistake{"topology ring:4,ring:5", "expected one network"},
+      Mistake{"deadlock --on ring:4,ring:5", "expected one network"},
       Mistake{"run barrier --on ring:4 --bytes 5", "--bytes has no effect on barrier"},
       Mistake{"check barrier --on ring:4 --bytes 5", "--bytes has no effect on barrier"},
       Mistake{"check alltoall --on ring:4 --seed 7", "--seed has no effect on alltoall"},
@@ -146,9 +148,9 @@ TEST_CASE("topology prints nodes, links and deadlock freedom") {
 }
 
 TEST_CASE("what topology and check judge with one virtual channel is in words", "[cli]") {
-  const std::string moves = "messages that go up to once round a ring, as a program's moves may";
+  const std::string moves = "messages that go around a ring";
   CHECK_THAT(run_wormcube("topology ring:3 --virtual-channels 1").out,
-             Catch::Contains("# deadlock free    no: messages that go up to once round a ring"));
+             Catch::Contains("# deadlock free    no: messages that go around a ring"));
   const auto refused = run_wormcube("run alltoallv --on ring:3 --virtual-channels 1");
   CHECK(refused.exit == 2);
   CHECK_THAT(refused.err,
@@ -189,7 +191,7 @@ TEST_CASE("a table in Markdown leaves the other outputs whole, or is refused", "
       CHECK(both.exit == 2);
       CHECK(both.out.empty());
       CHECK_THAT(both.err, Catch::Contains("--markdown and " + std::string(form) +
-                                           " - both want standard output"));
+                                           " - cannot both write to standard output"));
     }
   }
   for (const char* option : {"--on ring:3", "--bytes 64", "--cost work", "--machine paragon"}) {

@@ -1,4 +1,4 @@
-// Options and figures of the applications.
+// Options and figures that the applications share.
 // SPDX-License-Identifier: Apache-2.0
 #include "wormcube/apps/cli/commands/application.hpp"
 
@@ -30,27 +30,26 @@ void add_options(CLI::App& app, ApplicationOptions& options, const std::string& 
       ->type_name(algorithm_type)
       ->capture_default_str()
       ->group("What");
-  app.add_option(
-         "--ports", options.ports,
-         "Messages that a node sends and receives at a time; auto: what the algorithm was made for")
+  app.add_option("--ports", options.ports,
+                 "How many messages a node sends and receives at a time; auto: as the algorithm "
+                 "was designed")
       ->type_name("auto|one|all")
-      ->check(CLI::IsMember({"auto", "one", "all"}))
+      ->check(one_of({"auto", "one", "all"}))
       ->capture_default_str()
       ->group("What");
-  app.add_flag("--no-verify", options.no_verify, "Skip the check of the result")
-      ->group("Measuring");
+  app.add_flag("--no-verify", options.no_verify, "Do not verify the result")->group("Measuring");
   app.add_option("--iterations", options.run.iterations,
-                 "Timed runs; the figures are those of the median run")
+                 "Number of timed runs; figures are from the median run")
       ->type_name("N")
       ->check(between(1, 1000000))
       ->capture_default_str()
       ->group("Measuring");
-  app.add_option("--warmup", options.run.warmup, "Runs before the timed ones")
+  app.add_option("--warmup", options.run.warmup, "Number of untimed runs before the timed ones")
       ->type_name("N")
       ->check(between(0, 1000000))
       ->capture_default_str()
       ->group("Measuring");
-  options.seed_option = app.add_option("--seed", options.seed, "For generated data")
+  options.seed_option = app.add_option("--seed", options.seed, "Seed for generated data")
                             ->type_name("N")
                             ->check(whole_number())
                             ->capture_default_str()
@@ -65,15 +64,14 @@ void add_options(CLI::App& app, ApplicationOptions& options, const std::string& 
   };
   options.gigaflops_option =
       add_rate("--flops", options.gigaflops, "GFLOPS",
-               "Operations of a modelled node, billions a second; without it computing is left out "
-               "of the modelled time, unless --memory-rate is given");
-  options.memory_option = add_rate(
-      "--memory-rate", options.memory_gb, "GB_PER_S",
-      "Memory that a modelled node goes through, billions of bytes a second: a phase takes "
-      "the longer of this and --flops");
+               "Speed of a modelled node in billions of operations per second; without this and "
+               "--memory-rate the modelled time leaves computing out");
+  options.memory_option = add_rate("--memory-rate", options.memory_gb, "GB_PER_S",
+                                   "Memory rate of a modelled node in billions of bytes per "
+                                   "second; a phase takes the longer of this and --flops");
   add_output_options(app, options.output, true, false);
   add_trace_options(app, options.trace,
-                    "One run more as a trace for Perfetto by this computer's clock");
+                    "Trace one extra run for Perfetto, by this computer's clock");
 }
 
 Ports ports_to_choose(const ApplicationOptions& options) {
@@ -82,30 +80,32 @@ Ports ports_to_choose(const ApplicationOptions& options) {
 
 void require_ports(const ApplicationOptions& options, const Algorithm& algorithm) {
   if (options.ports != "one" || algorithm.ports != Ports::all) return;
-  throw UsageError(fmt::format(
-      "{}: sends through all ports of a node at once, but --ports one allows one message each "
-      "way; use --ports all (or auto)",
-      algorithm.name));
+  throw UsageError(
+      fmt::format("{}: sends through all ports of a node at once, but --ports one allows one "
+                  "message in each direction; use --ports all (or auto)",
+                  algorithm.name));
 }
 
 }  // namespace
 
 void add_application_options(CLI::App& app, ApplicationOptions& options) {
-  add_options(app, options,
-              "The exchange inside the transpositions: an alltoall algorithm (blocks padded to "
-              "equal size), an alltoallv one (exact blocks), or auto: the cheapest alltoall by "
-              "formula, or by replay or work (--cost). See `wormcube list alltoall --on TOPOLOGY`",
-              "NAME[:OPTION=VALUE..]|auto");
+  add_options(
+      app, options,
+      "The exchange inside the transpositions: an alltoall algorithm (blocks padded to equal "
+      "size), an alltoallv one (exact blocks), or auto: the alltoall with the lowest modelled time "
+      "(--cost: by replay or work). See `wormcube list alltoall --on TOPOLOGY`",
+      "NAME[:OPTION=VALUE..]|auto");
 }
 
 void add_application_options(CLI::App& app, ApplicationOptions& options,
                              std::string_view operations) {
   add_options(
       app, options,
-      fmt::format("The algorithms of its collectives ({}): OPERATION=NAME for one of them, "
-                  "NAME for each that has it; the others, or all with auto: the cheapest "
-                  "by formula, or by replay or work (--cost). See `wormcube list --on TOPOLOGY`",
-                  operations),
+      fmt::format(
+          "The algorithms of its collectives ({}): OPERATION=NAME for one, NAME for each operation "
+          "that has it. The others, or all with auto, use the algorithm with the lowest modelled "
+          "time (--cost: by replay or work). See `wormcube list --on TOPOLOGY`",
+          operations),
       "[OPERATION=]NAME[:OPTION=VALUE..],..|auto");
 }
 
@@ -137,7 +137,7 @@ Algorithms ApplicationOptions::algorithms(const Context& context,
 std::optional<ModelledMachine> ApplicationOptions::modelled() const {
   if (!choice.has_machine()) return std::nullopt;
   ModelledMachine modelled{choice.resolve().model, machine.virtual_channels};
-  // So many thousandths of a billion a second are as many in a microsecond.
+  // A thousandth of a billion per second is one per microsecond.
   constexpr Ticks microsecond = 1'000'000;
   const auto rate = [](double billions) {
     return billions > 0 ? Rate{microsecond, std::llround(1000 * billions)} : Rate{};
@@ -159,7 +159,7 @@ void ApplicationOptions::validate(const std::string& input, const std::string& o
   output.validate();
   for (const std::string& file : {input, output_file}) {
     if (file == "-")
-      throw UsageError("'-' is no file: inputs and --output take the name of a file");
+      throw UsageError("'-' is not allowed here: inputs and --output need a file name");
   }
   require_writable(output_file);
   if (!choice.has_machine() && gigaflops_option->count() + memory_option->count() > 0) {
@@ -168,11 +168,11 @@ void ApplicationOptions::validate(const std::string& input, const std::string& o
   trace.validate();
   if (trace.wanted() && machine.in_processes()) {
     throw UsageError(
-        fmt::format("--trace has no effect with --executor {}: it sees the nodes of "
-                    "this process; use threads or fibers",
+        fmt::format("--trace has no effect with --executor {}: a trace covers only this process; "
+                    "use threads or fibers",
                     machine.executor));
   }
-  static_cast<void>(modelled());  // a machine that is not there is told before anything is read
+  static_cast<void>(modelled());  // an unknown machine is an error before anything is read
   if (!input.empty() && seed_option != nullptr && seed_option->count() > 0)
     throw UsageError("--seed has no effect on data from a file");
 }
@@ -181,7 +181,7 @@ ApplicationMachine::ApplicationMachine(Context& context, const ApplicationOption
                                        const Topology& topology, bool all_port, NodeObserver* trace)
     : settings_(options.machine.resolve(context, options.all_port(all_port))) {
   settings_.node_observer = trace;
-  settings_.timing = true;  // its parts are printed
+  settings_.timing = true;  // the report prints its parts
   if (options.machine.in_processes()) {
     processes_ = cluster_machine(context, options.machine, topology, settings_.timing);
     runner_ = on(*processes_);
@@ -275,7 +275,7 @@ ExitCode ApplicationRun::finish(Json json, std::optional<bool> passed) {
 }
 
 void add_overwrite_flag(CLI::App& app, ApplicationOptions& options) {
-  app.add_flag("--overwrite", options.overwrite, "--output may be the file that --input reads")
+  app.add_flag("--overwrite", options.overwrite, "Allow --output to be the file that --input reads")
       ->group("Data");
 }
 
@@ -283,7 +283,7 @@ void add_input_options(CLI::App& app, std::string& input, std::string& column,
                        const std::string& what) {
   app.add_option("--input", input, what)->type_name("FILE")->check(file_name())->group("Data");
   app.add_option("--column", column,
-                 "The CSV file's column: a name from its first line, or a number from 1")
+                 "Column of the CSV file: a name from its first line, or a number from 1")
       ->type_name("NAME")
       ->group("Data");
 }

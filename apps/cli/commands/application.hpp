@@ -1,4 +1,4 @@
-// What the applications' subcommands share: the exchange's options, the figures of a run.
+// What the applications' commands share: the exchange's options, the figures of a run.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -34,7 +34,7 @@ using apps::Algorithms, apps::Exchange, apps::RunFigures, apps::RunOptions;
 struct ApplicationOptions {
   std::string on = "torus:8x8";
   std::string algorithm = "auto", ports = "auto";
-  CostModel model;  // as given; cost_model() counts
+  CostModel model;  // as given; use cost_model()
   ChoiceOptions choice;
   double gigaflops = 0, memory_gb = 0;  // of the modelled machine, a second; 0: left out
   const CLI::Option *gigaflops_option = nullptr, *memory_option = nullptr;
@@ -47,24 +47,25 @@ struct ApplicationOptions {
   bool overwrite = false;  // require_distinct_files asks
   OutputOptions output;
 
-  /// What chooses for `auto`: with --cost replay replays, else nothing, and the formulas do.
+  /// The chooser for `auto`: replays with --cost replay; empty otherwise, and the formulas choose.
   AutoChooser chooser(const Context& context) const;
-  /// Throws UsageError for an exchange that does not exist, or does not run with these ports.
+  /// Throws UsageError for an unknown exchange, or one that does not run with these ports.
   Exchange exchange(const Context& context) const;
-  /// The same for an application of several collectives. \param operations  that it calls
+  /// The same for an application of several collectives. \param operations  that the application
+  /// calls
   Algorithms algorithms(const Context& context, std::vector<Operation> operations) const;
-  /// Whether the machine has all ports. \param needed  some algorithm sends through all
+  /// Whether the machine has all ports. \param needed  an algorithm sends through all ports
   bool all_port(bool needed) const { return ports == "all" || needed; }
   CostModel cost_model() const { return choice.cost_model(model); }
-  /// With --machine: to replay the run on.
+  /// With --machine: the machine to replay the run on.
   std::optional<apps::ModelledMachine> modelled() const;
   RunOptions run_options() const;
   /// Throws UsageError, before anything is read, if a file cannot be written, is named twice, or is
-  /// '-' where no stream can be; and for options that make data beside an input file.
+  /// '-' but cannot be a stream; and for options that generate data together with an input file.
   /// \param input, output_file  of the command's own options; empty for none
   void validate(const std::string& input, const std::string& output_file) const;
 };
-/// What an application runs on: a machine of this process or of several.
+/// The machine that an application runs on, in this process or in several.
 class ApplicationMachine {
  public:
   /// \param trace  sees the nodes' waits; may be null
@@ -80,7 +81,7 @@ class ApplicationMachine {
   std::optional<apps::Runner> runner_;
 };
 
-/// One run of an application, from its options to its results: what all applications share.
+/// One run of an application, from its options to its results, as all applications do it.
 class ApplicationRun {
  public:
   /// Throws UsageError for options that contradict each other, before anything is read.
@@ -89,11 +90,11 @@ class ApplicationRun {
   ApplicationRun(Context& context, const ApplicationOptions& options, const std::string& name,
                  const std::string& input, const std::string& output_file);
   const Topology& topology() const { return topology_; }
-  /// The job's: they tell the progress line.
+  /// The job's callbacks, for the progress line.
   RunOptions run_options();
 
-  /// Builds the machine and returns work(runner). A run over its time limit, a deadlock and a
-  /// signal leave JSON that says so, without figures.
+  /// Builds the machine and returns work(runner). After a time limit, a deadlock or a signal JSON
+  /// has the status, without figures.
   template <class Work>
   auto on_machine(bool all_port, const Work& work) {
     start(all_port);
@@ -111,10 +112,10 @@ class ApplicationRun {
   /// From here on: after on_machine().
   const MachineOptions& machine() const { return machine_->options(); }
   const apps::Runner& runner() const { return machine_->runner(); }
-  /// Lets the processes write the output file, if there is one. If that fails, finish() says so,
-  /// when the result is told.
+  /// Lets the processes write the output file, if there is one. If that fails, finish() reports it
+  /// with the result.
   void write_output(const std::function<void()>& write);
-  /// The figures with network and settings: what the application's own fields follow.
+  /// The figures with network and settings: the application's own fields follow.
   Json json(const Json& json, const RunFigures& figures) const;
   /// Writes the JSON with the verdict. \param passed  empty: not verified
   ExitCode finish(Json json, std::optional<bool> passed);
@@ -135,7 +136,7 @@ class ApplicationRun {
   std::string name_;
 };
 
-/// The reason of figures that only verifying gives.
+/// The reason for figures that only verification gives.
 inline constexpr const char* not_verified = "--no-verify";
 
 /// --input and --column: a list of numbers. \param what  "Read the keys: .npy or .."
@@ -154,26 +155,26 @@ void add_application_options(CLI::App& app, ApplicationOptions& options,
 std::vector<std::size_t> parse_shape(std::string_view text, std::size_t least, std::size_t most);
 std::string shape_text(const std::vector<std::size_t>& shape);
 
-/// The '#' lines that say what ran: network, exchange, machine.
+/// The '#' lines about the run: network, exchange, machine.
 void print_run(const Context& context, const ApplicationOptions& options, const RunFigures& figures,
                const MachineOptions& machine);
 /// The same for an application of several collectives.
 void print_collectives_run(const Context& context, const ApplicationOptions& options,
                            const RunFigures& figures, const MachineOptions& machine);
-/// What it cost, as rows of a table of quantity, value, unit.
+/// The cost, as table rows of quantity, value, unit.
 Table figures_table(const RunFigures& figures);
 /// Of an application of one exchange.
 Json figures_json(const RunFigures& figures);
 /// Of an application of several collectives.
 Json collectives_json(const RunFigures& figures);
-/// What it takes on the modelled machine. \param figures  of an application
+/// The time on the modelled machine. \param figures  of an application
 Json modelled_json(const ApplicationOptions& options, const RunFigures& figures);
-/// Machine, runs, seed and cost model: what a result was measured with.
+/// Machine, runs, seed and cost model: the conditions of a measurement.
 void add_settings_json(const Context& context, Json& json, const ApplicationOptions& options,
                        const MachineOptions& machine, Rank nodes);
 
 double microseconds(std::chrono::nanoseconds time);
-/// A rate; 0 where no time was measured.
+/// A rate; 0 if no time was measured.
 double per_microsecond(std::size_t count, std::chrono::nanoseconds time);
 
 /// Empty: not verified.

@@ -1,4 +1,4 @@
-// What an application prints of its run, and its JSON.
+// An application's report of its run, and its JSON.
 // SPDX-License-Identifier: Apache-2.0
 #include "wormcube/apps/cli/commands/application.hpp"
 #include "wormcube/apps/cli/options/cluster.hpp"
@@ -22,24 +22,25 @@ void print_topology(const OutputOptions& output, const RunFigures& figures) {
                             figures.nodes == 1 ? "" : "s"));
 }
 
-/// How `auto` has chosen; empty: somebody has named the algorithm.
+/// How `auto` chose; empty: the user named the algorithm.
 std::string chosen_text(const ApplicationOptions& options) {
   if (options.algorithm != "auto") return {};
   if (options.choice.by_work()) return " (auto: least work by dry run)";
-  return options.choice.by_replay() ? " (auto: first by replay)" : " (auto: cheapest by formula)";
+  return options.choice.by_replay() ? " (auto: fastest by replay)"
+                                    : " (auto: lowest modelled time)";
 }
 
-/// "alltoall shift (auto: cheapest by formula) [remark], 3 in a run"
+/// "alltoall shift (auto: lowest modelled time) [remark], 3 in a run"
 std::string text(const UsedCollective& used, int dimensions, const std::string& chosen) {
   return fmt::format(
       "{} {}{}{}, {} in a run", used.operation, used.algorithm, chosen,
       is_of_results(used.remark, dimensions) ? fmt::format(" [{}]", used.remark) : "", used.calls);
 }
 
-/// What is in the modelled time beside the messages.
+/// The parts of the modelled time other than messages.
 std::string computing_text(const ApplicationOptions& options) {
   if (options.gigaflops == 0 && options.memory_gb == 0) {
-    return "messages, rearranging, combining; computing is left out (--flops, --memory-rate)";
+    return "messages, rearranging, combining; without computing (see --flops, --memory-rate)";
   }
   std::string text;
   if (options.gigaflops > 0) text += fmt::format("{} Gflop/s", options.gigaflops);
@@ -61,9 +62,10 @@ void print_machine_and_runs(const Context& context, const ApplicationOptions& op
     print_setting(output, "modelled", computing_text(options));
   }
   print_machine(context, output, options.machine, machine);
-  print_setting(output, "runs",
-                fmt::format("{} timed, {} before them to warm up; the median by wall time is shown",
-                            options.run.iterations, options.run.warmup));
+  print_setting(
+      output, "runs",
+      fmt::format("{} timed after {} to warm up; figures are from the median by wall time",
+                  options.run.iterations, options.run.warmup));
 }
 
 }  // namespace
@@ -116,10 +118,10 @@ Table figures_table(const RunFigures& figures) {
   time("wall time", figures.wall);
   if (figures.walls.size() > 1) {
     const TimeSummary wall = summarize_walls(figures);
-    table.add({"wall time, least", cell_rate(wall.min), "us"});
+    table.add({"wall time, minimum", cell_rate(wall.min), "us"});
     table.add({"wall time, quartile 1", cell_rate(wall.quartile1), "us"});
     table.add({"wall time, quartile 3", cell_rate(wall.quartile3), "us"});
-    table.add({"wall time, most", cell_rate(wall.max), "us"});
+    table.add({"wall time, maximum", cell_rate(wall.max), "us"});
   }
   if (const CoreTimes& cores = figures.cores; cores.cores > 0) {
     time(fmt::format("{} cores' time", cores.cores), cores.cores * figures.wall);
@@ -175,7 +177,7 @@ void add_collective_json(Json& json, const UsedCollective& used) {
   put(json, "remark", used.remark.empty() ? Json(nullptr) : Json(used.remark), "nothing to remark");
 }
 
-/// What every application has.
+/// The fields that every application has.
 Json cost_json(const RunFigures& figures) {
   Json result{{"block_bytes", figures.block_bytes},
               {"padding_bytes", figures.padding},
@@ -221,8 +223,7 @@ Json cost_json(const RunFigures& figures) {
                           {"matched", report.matched()},
                           {"deadlock_free", report.deadlock_free}};
   } else {
-    put(result, "schedule", nullptr,
-        "not recorded: too many messages for a dry run beside the real one");
+    put(result, "schedule", nullptr, "not recorded: too many messages for a dry run");
   }
   return result;
 }

@@ -1,4 +1,4 @@
-// wormcube best: which algorithm is the cheapest where, over networks, block sizes and ports.
+// wormcube best: the best algorithm for each network, block size and port model.
 // SPDX-License-Identifier: Apache-2.0
 #include "wormcube/apps/cli/commands/commands.hpp"
 #include "wormcube/apps/cli/core/json.hpp"
@@ -44,17 +44,17 @@ struct BestCommand {
   int iterations = 11;
   bool markdown = false;
   OutputOptions output;
-  std::vector<const CLI::Option*> of_measuring;  // what has no effect otherwise
+  std::vector<const CLI::Option*> of_measuring;  // options that have no effect otherwise
 };
 
-/// Times on this computer, on one network: the least of some calls.
+/// Times on this computer, on one network: the minimum of several calls.
 class MeasuredTimes {
  public:
   MeasuredTimes(Context& context, const Topology& topology, const BestCommand& options)
       : context_(context), topology_(topology), options_(options) {}
   struct Answer {
     std::optional<double> us;
-    std::string reason;  // where there is none
+    std::string reason;  // if there is no figure
   };
   Answer operator()(const Collective& collective, Bytes bytes, bool all_port) {
     auto& machine = machines_[all_port];
@@ -73,32 +73,31 @@ class MeasuredTimes {
   Context& context_;
   const Topology& topology_;
   const BestCommand& options_;
-  std::map<bool, std::unique_ptr<Machine>> machines_;  // by whether it has all ports
+  std::map<bool, std::unique_ptr<Machine>> machines_;  // indexed by whether it has all ports
 };
 
-/// An algorithm with the options that are the cheapest by formula.
+/// An algorithm with the options of lowest modelled time.
 struct Contestant {
   Priced priced;
   CallFigures::Answer replayed, work;
   MeasuredTimes::Answer measured;
-  std::optional<double> us;  // what decides
+  std::optional<double> us;  // the figure that decides
   bool first_by_formula = false;
   bool by_formula = true;
   const Collective& collective() const { return priced.collective; }
-  /// How `us` knows the contention: what was replayed, emulated or measured contains it.
+  /// How `us` includes contention: replays, emulation and measurements contain it.
   Contention contention() const { return by_formula ? priced.contention : Contention::counted; }
   bool is_comparable() const { return us && contention() != Contention::unknown; }
 };
 
-/// Who wins with blocks of one size: the algorithms with formulas, the cheapest first, by
-/// standing().
+/// The ranking for one block size: the algorithms with formulas, best first, by standing().
 struct Contest {
   Bytes block_bytes;
   std::vector<Contestant> ranked;
 
   bool has_winner() const { return !ranked.empty() && ranked.front().us.has_value(); }
   const Contestant& winner() const { return ranked.front(); }
-  /// Those that take as long as the winner.
+  /// Those that are as fast as the winner.
   std::vector<std::string> ties() const {
     constexpr double rounding = 1e-9;
     std::vector<std::string> ties;
@@ -108,25 +107,25 @@ struct Contest {
     }
     return ties;
   }
-  /// The one that the formulas name; nullptr where it has no replay, or was not measured.
+  /// The formulas' choice; nullptr if it has no replay, or was not measured.
   const Contestant* by_formula() const {
     const auto found = std::ranges::find_if(ranked, [](const Contestant& each) {
       return each.first_by_formula && each.us.has_value();
     });
     return found == ranked.end() ? nullptr : &*found;
   }
-  /// Its time in the winner's: 1 where they are the same, or as quick.
-  std::optional<double> formula_takes() const {
+  /// Its time / the winner's time; 1 if they are the same, or equally fast.
+  std::optional<double> formula_ratio() const {
     const Contestant* const named = by_formula();
     if (named == nullptr || *winner().us == 0) return std::nullopt;
     return *named->us / *winner().us;
   }
-  /// The next one's time in the winner's.
+  /// The runner-up's time / the winner's time.
   std::optional<double> margin() const {
     if (ranked.size() < 2 || !ranked[1].is_comparable() || *winner().us == 0) return std::nullopt;
     return *ranked[1].us / *winner().us;
   }
-  /// Those whose contention is unknown, and which would be quicker than the winner without any.
+  /// Those with unknown contention that would beat the winner without any.
   std::vector<std::string_view> unknown() const {
     std::vector<std::string_view> names;
     if (!has_winner()) return names;
@@ -142,7 +141,7 @@ struct Contest {
 struct Reign {
   std::size_t first, last;
 };
-/// Settled numbers differ from size to size: the choices count.
+/// Options that are numbers differ between sizes: only the choices count.
 std::string name_of(const Contestant& contestant) {
   std::string name(contestant.collective().name());
   const Options& options = contestant.collective().options;
@@ -178,7 +177,7 @@ std::set<std::string_view> unknown_of(const std::vector<Contest>& contests) {
   return names;
 }
 
-/// As it is written: "4K".
+/// As users write it: "4K".
 std::string size_text(Bytes bytes) {
   for (const auto& [unit, size] : {std::pair{'G', Bytes{1} << 30}, std::pair{'M', Bytes{1} << 20},
                                    std::pair{'K', Bytes{1} << 10}}) {
@@ -187,7 +186,7 @@ std::string size_text(Bytes bytes) {
   return std::to_string(bytes);
 }
 
-/// All ranks of operations that have formulas: not those whose blocks differ in size.
+/// All operations that have formulas: not those whose blocks differ in size.
 std::vector<Operation> operations_of(const std::string& text) {
   if (!text.empty()) return {parse_operation(text)};
   std::vector<Operation> all;
@@ -204,14 +203,14 @@ std::vector<Ports> ports_of(const std::string& text) {
 
 std::string_view ports_name(Ports ports) { return ports == Ports::one ? "one port" : "all ports"; }
 
-/// An exact operator, for which no algorithm is left out.
+/// An exact operator, which all algorithms support.
 Arguments arguments_for(Operation operation) {
   Arguments arguments;
   if (operation->reduces) arguments.reduction = find_reduction("sum", "int64");
   return arguments;
 }
 
-/// By formula, or by replays or runs of those that have formulas.
+/// By formula, or by replaying or running those that have formulas.
 Contest contest_of(const BestCommand& options, Operation operation, Weights& weights, Bytes bytes,
                    Ports ports, CallFigures* figures, MeasuredTimes* runs) {
   Contest contest{bytes, {}};
@@ -250,7 +249,7 @@ Json ranked_json(const Contestant& contestant) {
             {"options", options_json(priced.collective.options)},
             {"ports", to_string(priced.collective.algorithm->ports)},
             {"predicted", prediction_json(priced.prediction)}};
-  constexpr const char* no_formula = "its source gives no formula, or auto leaves it out";
+  constexpr const char* no_formula = "its source gives no formula, or auto never picks it";
   put(json, "model_time_us", json_value(priced.us), no_formula);
   put(json, "model_contention", contention_json(priced.prediction, priced.contention), no_formula);
   const auto put_figure = [&](const char* key, const CallFigures::Answer& answer) {
@@ -274,8 +273,8 @@ Json contest_json(const BestCommand& options, Operation operation, const Topolog
   put(json, "model_time_us", won ? json_value(contest.winner().priced.us) : Json(nullptr),
       "no algorithm with formulas runs here");
   put(json, "margin", won ? json_value(contest.margin()) : Json(nullptr),
-      "there is no other whose time is known, or it takes no time");
-  const auto takes = won ? contest.formula_takes() : std::nullopt;
+      "no other algorithm has a known time, or the time is 0");
+  const auto takes = won ? contest.formula_ratio() : std::nullopt;
   put(json, "formula_winner",
       takes ? Json(contest.by_formula()->collective().text()) : Json(nullptr),
       "it has no time here");
@@ -286,15 +285,15 @@ Json contest_json(const BestCommand& options, Operation operation, const Topolog
   return json;
 }
 
-/// How often the formulas name the winner, and what theirs takes where they do not.
+/// How often the formulas pick the winner, and how much slower their choice is otherwise.
 std::string agreement_text(std::vector<double> takes) {
-  if (takes.empty()) return "the formulas name none that has a time here";
+  if (takes.empty()) return "the formulas' choice has no time here";
   std::ranges::sort(takes);
   const auto same = std::ranges::count_if(takes, [](double each) { return each == 1; });
   const auto near = std::ranges::count_if(takes, [](double each) { return each <= 1.1; });
   return fmt::format(
-      "the formulas name the winner in {} of {} cases, and one within a tenth of it in {}; theirs "
-      "takes {} times the winner's time at the median, {} at most",
+      "the formulas pick the winner in {} of {} cases, and an algorithm within 10 % of it in {}; "
+      "their pick takes {} times the winner's time at the median, {} at most",
       same, takes.size(), near, cell(takes[takes.size() / 2]), cell(takes.back()));
 }
 
@@ -381,11 +380,11 @@ ExitCode best(Context& context, const BestCommand& given) {
                         : measured ? "measured"
                                    : "model",
                 .unit = by_work ? "KiB" : "us"},
-               {.head = "next", .text = true, .cut = 16},
-               {.head = "takes", .unit = "times"}});
+               {.head = "runner-up", .text = true, .cut = 16},
+               {.head = "runner-up / best"}});
   std::vector<Json> results;
   bool any = false;
-  std::vector<double> formula_takes;
+  std::vector<double> formula_ratios;
   std::vector<std::string> notes;
   const auto total = static_cast<long>(operations.size() * topologies.size() *
                                        ports_of(options.ports).size() * sizes.size());
@@ -416,13 +415,13 @@ ExitCode best(Context& context, const BestCommand& given) {
           results.push_back(contest_json(options, operation, topology, ports, contests.back()));
           any = any || contests.back().has_winner();
           const auto takes =
-              contests.back().has_winner() ? contests.back().formula_takes() : std::nullopt;
-          if (takes) formula_takes.push_back(*takes);
+              contests.back().has_winner() ? contests.back().formula_ratio() : std::nullopt;
+          if (takes) formula_ratios.push_back(*takes);
         }
         if (const auto unknown = unknown_of(contests); !unknown.empty()) {
           notes.push_back(fmt::format(
-              "{} on {}, {}: not compared, for their contention is unknown: {}", operation->name,
-              topology.name(), ports_name(ports), fmt::join(unknown, ", ")));
+              "{} on {}, {}: not compared, because their contention is unknown: {}",
+              operation->name, topology.name(), ports_name(ports), fmt::join(unknown, ", ")));
         }
         row += fmt::format(" {} |", reigns_text(contests));
         for (const auto& [first, last] : reigns(contests)) {
@@ -439,22 +438,22 @@ ExitCode best(Context& context, const BestCommand& given) {
   }
   if (options.markdown) {
     if (options.choice.by != "formula")
-      print(fmt::format("\n{}.\n", agreement_text(formula_takes)));
+      print(fmt::format("\n{}.\n", agreement_text(formula_ratios)));
     write_results(context, options.output, results, false);
     return passed;
   }
   if (!any) throw UsageError("no algorithm with formulas runs on any of these networks");
   print_table(options.output, table);
   print_note(options.output,
-             fmt::format("{}; time and next: at the first size of a row. All sizes, ties and the "
-                         "whole ranking: --json",
-                         by_replay  ? "by replays of those that have formulas"
-                         : by_work  ? "by the work of emulating those that have formulas"
-                         : measured ? "by the least times measured of those that have formulas, "
-                                      "on this computer: the emulator's throughput"
-                                    : "by formulas, with what messages that share links prolong"));
+             fmt::format("{}; time and runner-up are for the smallest size in the row. --json has "
+                         "all sizes, ties and the whole ranking",
+                         by_replay  ? "times replayed, for algorithms with formulas"
+                         : by_work  ? "work of emulation, for algorithms with formulas"
+                         : measured ? "minimum times measured on this computer (the emulator's "
+                                      "throughput), for algorithms with formulas"
+                                    : "modelled times, contention included"));
   for (const std::string& note : notes) print_note(options.output, note);
-  if (options.choice.by != "formula") print_note(options.output, agreement_text(formula_takes));
+  if (options.choice.by != "formula") print_note(options.output, agreement_text(formula_ratios));
   write_results(context, options.output, results, false);
   return passed;
 }
@@ -464,37 +463,37 @@ ExitCode best(Context& context, const BestCommand& given) {
 Action add_best(CLI::App& program) {
   auto options = std::make_shared<BestCommand>();
   CLI::App& app = *program.add_subcommand(
-      "best", "Which algorithm is the cheapest where: over networks, block sizes and ports");
+      "best", "Find the best algorithm for each network, block size and port model");
   app.add_option("OPERATION", options->operation,
-                 operations_text() + "; without it: all whose blocks have one size");
+                 operations_text() + "; default: all whose blocks have one size");
   add_on_option(app, options->on, true);
   add_sizes_option(app, options->bytes, "Block sizes");
-  app.add_option("--ports", options->ports, "How many messages a node sends and receives at once")
-      ->check(CLI::IsMember({"one", "all", "both"}))
+  app.add_option("--ports", options->ports, "How many messages a node sends and receives at a time")
+      ->check(one_of({"one", "all", "both"}))
       ->capture_default_str();
-  app.add_flag("--markdown", options->markdown, "A table for each operation as markdown")
+  app.add_flag("--markdown", options->markdown, "Print a table for each operation as markdown")
       ->group("Output");
   add_choice_options(app, options->choice, options->model, "--cost",
                      {"formula", "replay", "work", "measured"});
-  app.add_option("--iterations", options->iterations, "By measured: timed calls of each")
+  app.add_option("--iterations", options->iterations,
+                 "With --cost measured: number of timed calls of each")
       ->type_name("N")
       ->check(between(1, 1000000))
       ->capture_default_str()
       ->group("Measuring");
   add_machine_options(app, options->machine);
   for (const CLI::Option* const option : app.get_options()) {
-    if (option->get_name() == "--time-limit") continue;  // of the whole command
+    if (option->get_name() == "--time-limit") continue;  // for the whole command
     if (option->get_group() == "Machine" || option->get_group() == "Measuring") {
       options->of_measuring.push_back(option);
     }
   }
   add_output_options(app, options->output);
   app.footer(
-      "Each row is a range of block sizes with one winner: the algorithm, with the cheapest of its "
-      "choices, that takes least time by its formulas, contention charged (see `list`). What "
-      "`auto` "
-      "leaves out takes no part. Reductions are sums of integers; where sums are rounded `auto` "
-      "also leaves out forms by which nodes end with different last bits.\n\n"
+      "Each row is a range of block sizes with one winner: the algorithm, with the best of its "
+      "options, that has the lowest modelled time, contention included (see `list`). Algorithms "
+      "that `auto` never picks are left out. Reductions are sums of integers; for rounded sums "
+      "`auto` also skips algorithms that leave different last bits on different nodes.\n\n"
       "Examples:\n"
       "  wormcube best alltoall --on torus:8x8\n"
       "  wormcube best alltoall --on torus:4x4,mesh:4x4 --cost replay --machine paragon\n"

@@ -1,4 +1,5 @@
-// wormcube check: algorithms recorded dry, counted, compared with their formulas, and proved.
+// wormcube check: algorithms recorded by a dry run, counted, compared with their formulas, and
+// proved.
 // SPDX-License-Identifier: Apache-2.0
 #include "wormcube/collectives/harness/check.hpp"
 
@@ -67,13 +68,13 @@ std::vector<Table::Column> check_columns(const RowNames& names, bool reduces) {
       {.head = "passed"}};
 }
 
-/// "met": equal to the bound; "best": no integer is between.
+/// "met": equal to the bound; "best": no integer lies between.
 std::string optimal_cell(const CheckResult& result) {
   if (!result.optimal()) return "-";
   return *result.bound_met() ? "met" : *result.optimal() ? "best" : "no";
 }
 
-/// \param time  of the call, step by step; nothing: not asked for
+/// \param time  of the call, step by step; empty: not requested
 std::vector<std::string> cells(const CheckResult& result, const std::optional<LockStepTime>& time) {
   const ScheduleReport& report = result.report;
   const auto number = [](auto value) { return cell(static_cast<double>(value)); };
@@ -111,7 +112,7 @@ std::vector<std::string> cells(const CheckResult& result, const std::optional<Lo
                                   : cell(result.verdict()) + ", no formulas"};
 }
 
-/// What is checked, whatever comes of it.
+/// The settings of a check, whatever its result.
 Json call_json(const Sweep::Row& row, const CheckCommand& options) {
   const Topology& topology = row.topology;
   const Collective& collective = row.collective;
@@ -133,7 +134,7 @@ Json call_json(const Sweep::Row& row, const CheckCommand& options) {
   return json;
 }
 
-/// The row of one that has failed.
+/// The row of an algorithm that failed.
 std::vector<std::string> cells_without_result(const Sweep::Row& row, bool every_port,
                                               const std::string& verdict) {
   std::vector<std::string> cells(check_columns({}, false).size(), "-");
@@ -144,7 +145,7 @@ std::vector<std::string> cells_without_result(const Sweep::Row& row, bool every_
   return cells;
 }
 
-/// The row of one that was checked.
+/// The row of a checked algorithm.
 ExitCode checked(const Sweep::Row& row, const CheckCommand& options, const CheckOptions& check,
                  Results& results) {
   const Topology& topology = row.topology;
@@ -155,7 +156,7 @@ ExitCode checked(const Sweep::Row& row, const CheckCommand& options, const Check
       check_json(result, weigh(collective, topology), options.check, options.model, block_bytes);
   std::optional<LockStepTime> time;
   if (!options.output.json.empty() || !options.output.jsonl.empty() || options.output.wide) {
-    // With the call's own operator and bytes, as `run` would take them.
+    // With the call's own operator and bytes, as in `run`.
     const ScheduleReport steps = check_steps(collective, topology, block_bytes, check);
     json["arguments"] = arguments_json(collective.operation(), collective.arguments);
     time = lock_step_time(steps, options.model);
@@ -181,7 +182,8 @@ ExitCode check(Context& context, const CheckCommand& given) {
   options.check.in_place = options.what.call.in_place;
   if (!options.schedule.empty()) {
     if (!options.what.operation.empty() || !options.what.on.empty())
-      throw UsageError("--schedule brings operation and network; leave OPERATION and --on out");
+      throw UsageError(
+          "--schedule already defines operation and network; do not pass OPERATION or --on");
     const CommandLimit limited(context, limit);
     return check_schedule(context, options.schedule, options.what.algorithm.ports == "all",
                           options.check.virtual_channels, options.output);
@@ -241,31 +243,28 @@ Action add_check(CLI::App& program) {
       "check", "Count and prove algorithms without moving data: no threads, no network");
   app.add_option("OPERATION", options->what.operation, operations_text());
   add_on_option(app, options->what.on, false);
-  app.add_option(
-         "--schedule", options->schedule,
-         "Check a schedule's text instead, as `show --write-schedule` writes it: laws and counts; "
-         "it has no data, so that nothing is proved of delivery")
+  app.add_option("--schedule", options->schedule,
+                 "Check the laws and counts of a schedule file, as `show --write-schedule` writes "
+                 "it; it has no data, so delivery is not proved")
       ->type_name("FILE")
       ->check(file_name())
       ->group("What");
   add_algorithm_options(app, options->what.algorithm);
-  options->what.bytes_option =
-      app.add_option(
-             "--bytes", options->bytes,
-             "Block size, for choosing `auto`, and for what JSON tells step by step; counts in "
-             "blocks do not depend on it")
-          ->type_name("N[K|M|G]")
-          ->capture_default_str()
-          ->group("Cost model (chooses `auto`, and gives the model's times)");
+  options->what.bytes_option = app.add_option("--bytes", options->bytes,
+                                              "Block size for `auto` and for the steps in JSON; "
+                                              "counts in blocks do not depend on it")
+                                   ->type_name("N[K|M|G]")
+                                   ->capture_default_str()
+                                   ->group("Cost model (for `auto` and modelled times)");
   app.add_option("--prove-up-to", options->check.prove_up_to,
-                 "Prove delivery by a run with marked blocks on up to so many nodes (a broadcast's "
-                 "schedule proves it on more)")
+                 "Skip the proof of delivery, a run with marked blocks, above N nodes (a "
+                 "broadcast's schedule proves it on more)")
       ->type_name("NODES")
       ->check(at_least(0))
       ->capture_default_str()
       ->group("What");
   app.add_option("--prove-messages", options->check.prove_messages,
-                 "The same on up to so many messages: a proof moves fewer than a million a second")
+                 "Skip the proof above N messages (it handles under a million per second)")
       ->type_name("N")
       ->check(at_least(0))
       ->capture_default_str()
@@ -273,7 +272,7 @@ Action add_check(CLI::App& program) {
   add_record_pieces_option(app, options->check.record_pieces);
   options->seed_option =
       app.add_option("--seed", options->check.seed,
-                     "For the block sizes of the operations whose names end with v")
+                     "Seed for the block sizes of operations whose names end with v")
           ->type_name("N")
           ->check(whole_number())
           ->capture_default_str()
@@ -284,41 +283,38 @@ Action add_check(CLI::App& program) {
   add_choice_options(app, options->choice, options->model);
   add_output_options(app, options->output);
   app.footer(
-      "The program of every node is recorded without data; the recording is counted and judged, "
-      "and a second run with\n"
-      "blocks that remember where they come from proves delivery. A block is what one pair of "
-      "nodes exchanges; of a\n"
-      "broadcast, the whole message. Columns:\n"
-      "  startups      steps in which anybody sends\n"
-      "  transm.       transmission: sum over the steps of the largest message\n"
-      "  rearr.        blocks permuted in local memory, along the critical path; of reductions "
-      "only "
+      "A dry run records every node's program without data and counts its messages. A second run, "
+      "with blocks that\n"
+      "remember their origin, proves delivery. A block is the data for one pair of nodes; in a "
+      "broadcast it is the\n"
+      "whole message. Columns:\n"
+      "  startups      steps in which any node sends\n"
+      "  transmitted   sum over the steps of the largest message\n"
+      "  rearranged    blocks permuted in local memory, along the critical path; for reductions "
+      "only with\n"
+      "                --wide\n"
+      "  combined      blocks combined by a reduction, along the critical path; for others only "
       "with\n"
       "                --wide\n"
-      "  comb.         blocks combined by a reduction, along the critical path; of others only "
-      "with "
-      "--wide\n"
-      "  load          most messages on one directed link in one step; 1 is free of contention\n"
+      "  link load     most messages on one directed link in one step; 1 is free of contention\n"
       "  delivered     every block arrives where it belongs; `?`: not proved (the reason follows)\n"
-      "  once          no node receives the same data twice; what an algorithm's source does not "
-      "claim\n"
-      "                is told, and is no failure\n"
-      "  passed        ports, partners, routes, delivery and all that the source claims are right, "
-      "and\n"
-      "                the counts are those of the formulas; `?`: nothing fails, but delivery was "
-      "not\n"
-      "                proved\n"
-      "  with --wide: `formula`, what the algorithm's source says; `bound`, what no algorithm of "
-      "its\n"
-      "  kind can beat here: of the products, one that sends single blocks from neighbour to "
-      "neighbour;\n"
-      "  `optimal`, of algorithms whose blocks go from neighbour to neighbour: `met`, the\n"
-      "  start-ups equal the bound; `best`, no integer is between; messages; longest route; peak\n"
-      "  blocks of a node; deadlock freedom of the routes; the time in lock step as counted, with "
-      "the\n"
-      "  cost model and contention, and its parts\n\n"
-      "JSON: one object if one algorithm was asked for (by name or `auto`) on one network; "
-      "otherwise an array of objects.\n"
+      "  exactly once  no node receives the same data twice; `no` is reported, but is a failure "
+      "only if\n"
+      "                the source claims it\n"
+      "  passed        ports, partners, routes, delivery and all claims of the source are right, "
+      "and the\n"
+      "                counts equal the formulas; `?`: nothing fails, but delivery was not proved\n"
+      "  With --wide: `formula`, the figure of the algorithm's source; `bound`, which no algorithm "
+      "of\n"
+      "  its kind can beat here (for products: one that sends single blocks between neighbours);\n"
+      "  `optimal`, for algorithms that send blocks between neighbours: `met` if the start-ups "
+      "equal\n"
+      "  the bound, `best` if no integer lies between; messages; longest route; peak blocks of a "
+      "node;\n"
+      "  deadlock freedom of the routes; the counted time in lock step, with the cost model and\n"
+      "  contention, and its parts\n\n"
+      "JSON: one object for one algorithm (by name or `auto`) on one network; otherwise an array "
+      "of objects.\n"
       "Exit code 1 if anything failed.\n\n"
       "Examples:\n"
       "  wormcube check alltoall --on torus:8x8 --algorithm all\n"

@@ -1,4 +1,4 @@
-// One result of `wormcube check` as JSON: what players show, too.
+// One result of `wormcube check` as JSON, which players show too.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -8,10 +8,10 @@
 
 namespace wormcube::cli {
 
-/// \param of_call  of the call's own operator, where the check's does not commute
+/// \param of_call  with the call's own operator, if the check's does not commute
 Json check_json(const CheckResult& result, const Weighed& of_call, const CheckOptions& options,
                 const CostModel& model, Bytes block_bytes);
-/// Step by step, in bytes: the largest message, the busiest link, what a message takes.
+/// Step by step, in bytes: the largest message, the busiest link, each message's route.
 void add_steps(Json& json, const ScheduleReport& report, const LockStepTime& time);
 
 }  // namespace wormcube::cli

@@ -21,7 +21,7 @@ ExitCode check_schedule(const Context& context, const std::string& file, bool al
   const ScheduleReport report =
       wormcube::check(schedule, Routing(topology, virtual_channels), all_port);
   const bool holds = report.matched() && report.port_violations == 0 && report.deadlock_free;
-  constexpr const char* no_contents = "a schedule has sizes and no contents";
+  constexpr const char* no_contents = "a schedule has sizes but no contents";
 
   print_setting(output, "check", "the schedule " + file);
   print_setting(output, "topology", topology_text(topology));
@@ -38,9 +38,9 @@ ExitCode check_schedule(const Context& context, const std::string& file, bool al
     json[key] = value;
   };
   add("steps", "steps", report.steps, "");
-  add("startups", "start-ups", report.startups, "steps in which anybody sends");
+  add("startups", "start-ups", report.startups, "steps in which any node sends");
   add("transmission_bytes", "transmission", report.transmission, "B, largest message of each step");
-  add("link_bytes", "the same as time", report.contended, "B, with links that are shared");
+  add("link_bytes", "the same as time", report.contended, "B, with contention");
   add("rearranged_bytes", "rearrangement", report.rearranged, "B");
   add("combined_bytes", "combining", report.combined, "B");
   add("messages", "messages", report.messages, "");
@@ -49,7 +49,7 @@ ExitCode check_schedule(const Context& context, const std::string& file, bool al
   add("max_hops", "longest route", report.max_hops, "links");
   add("link_load_max", "link load", report.link_load_max, "messages on one link in one step");
   add("port_violations", "port violations", report.port_violations, "");
-  add("unmatched", "unmatched", report.unmatched, "sends and receives without the other end");
+  add("unmatched", "unmatched", report.unmatched, "sends and receives without a partner");
   table.add({"deadlock-free", cell(std::optional<bool>(report.deadlock_free)), ""});
   table.add({"delivered", "?", no_contents});
   table.add({"passed", holds ? "yes" : "NO", "matched, ports, deadlock"});

@@ -1,4 +1,4 @@
-// wormcube check --schedule: the laws and counts of a schedule that somebody else has made.
+// wormcube check --schedule: the laws and counts of a schedule from a file.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 

@@ -1,8 +1,9 @@
-// wormcube completion: the program's words for a shell, from its own options.
+// wormcube completion: a shell's completion script, generated from the options.
 // SPDX-License-Identifier: Apache-2.0
 #include "wormcube/apps/cli/commands/commands.hpp"
 #include "wormcube/apps/cli/core/print.hpp"
 #include "wormcube/apps/cli/options/help.hpp"
+#include "wormcube/apps/cli/options/numbers.hpp"
 #include "wormcube/apps/common/machines.hpp"
 #include "wormcube/collectives/core/registry.hpp"
 #include "wormcube/runtime/topology/families.hpp"
@@ -24,8 +25,8 @@ bool is_word(std::string_view text) {
          text.find_first_not_of("abcdefghijklmnopqrstuvwxyz0123456789+-") == text.npos;
 }
 
-/// What completes the value of an option of this type, as an argument of the script's `offer`:
-/// words, or the name of one of its lists. \param files  whether names of files do, too
+/// The completions of an option's value by its type, as an argument of the script's `offer`: words,
+/// or the name of one of its lists. \param files  whether file names complete it too
 std::string values_of(std::string_view type, bool& files) {
   if (type == "TOPOLOGY") return "$networks";
   if (type == "OPERATION") return "$operations";
@@ -42,8 +43,8 @@ std::string values_of(std::string_view type, bool& files) {
   return words;
 }
 
-/// "run:--on) offer "$networks" ;;", a line for each option that takes what can be told; an operand
-/// has no name there.
+/// "run:--on) offer "$networks" ;;", a line for each option with known values; an operand has no
+/// name there.
 std::string values_text(const CLI::App& command) {
   std::string text;
   const auto add = [&](std::string_view name, std::string_view type) {
@@ -156,12 +157,11 @@ ExitCode completion(const CLI::App& program, const std::string& shell) {
 
 Action add_completion(CLI::App& program) {
   auto shell = std::make_shared<std::string>();
-  CLI::App& app =
-      *program.add_subcommand("completion", "Write the completion of words for a shell");
-  app.add_option("SHELL", *shell, "bash or zsh")->required()->check(CLI::IsMember({"bash", "zsh"}));
+  CLI::App& app = *program.add_subcommand("completion", "Print a completion script for a shell");
+  app.add_option("SHELL", *shell, "bash or zsh")->required()->check(one_of({"bash", "zsh"}));
   app.footer(
       "Completes commands, options, their values, operations, their algorithms, networks, machines "
-      "and files. `./run install` puts it where bash looks.\n\n"
+      "and files. `./run install` installs it for bash.\n\n"
       "Examples:\n"
       "  source <(wormcube completion bash)\n"
       "  wormcube completion zsh > \"${fpath[1]}/_wormcube\"");

@@ -1,4 +1,4 @@
-// wormcube deadlock: two cyclic waits, and what the machine says about them.
+// wormcube deadlock: two cyclic waits, and the machine's diagnosis.
 // SPDX-License-Identifier: Apache-2.0
 #include "wormcube/apps/cli/commands/commands.hpp"
 #include "wormcube/apps/cli/core/json.hpp"
@@ -33,7 +33,7 @@ struct DeadlockCommand {
   OutputOptions output;
 };
 
-/// Holds every worm on the first link of its route until all of them have one.
+/// Holds every worm on the first link of its route until all have reserved theirs.
 class HoldFirstLinks final : public NetworkObserver {
  public:
   explicit HoldFirstLinks(Rank worms) : missing_(worms) {}
@@ -41,8 +41,8 @@ class HoldFirstLinks final : public NetworkObserver {
     if (hop != 0) return;
     std::unique_lock lock(mutex_);
     if (--missing_ == 0) all_there_.notify_all();
-    // A limit, so that a machine that moves worms one after the other ends without a deadlock
-    // instead of hanging.
+    // A limit, so that a machine that moves worms one by one ends without a deadlock instead of
+    // hanging.
     all_there_.wait_for(lock, std::chrono::seconds(5), [this] { return missing_ <= 0; });
   }
 
@@ -60,10 +60,10 @@ void receive_before_sending(Node& node) {
   node.step({send(mod(node.rank() - 1, p), memory.subspan(8, 8))});
 }
 
-/// Too long a message for the queues.
+/// A message too long for the queues.
 constexpr Bytes long_message = 64 << 10;
 
-/// Every node sends two links on in one direction of a ring.
+/// Every node sends two links ahead in one direction of a ring.
 void send_two_links_on(Node& node, int dimension) {
   const Memory memory = node.memory(2 * long_message);
   const Topology& topology = node.topology();
@@ -78,7 +78,7 @@ int first_ring(const Topology& topology) {
     if (topology.factor(d).wraps()) return d;
   }
   throw UsageError(fmt::format(
-      "{} has no ring of 3 or more nodes, and channels form a cycle only there; try --on ring:4",
+      "{} has no ring of 3 or more nodes, where channels could form a cycle; try --on ring:4",
       topology.name()));
 }
 
@@ -95,12 +95,12 @@ void wait_for_receives(Context& context, const Topology& topology, const Deadloc
                        const OutputOptions& output) {
   if (topology.nodes() < 2) {
     throw UsageError(
-        fmt::format("{} has one node, and a deadlock takes two; try --on ring:4", topology.name()));
+        fmt::format("{} has one node, and a deadlock needs two; try --on ring:4", topology.name()));
   }
   print_setting(output, "topology", topology_text(topology));
   print_note(
       output,
-      "each node receives from the next node first, and would send to the previous one afterwards");
+      "each node first receives from the next node, and would then send to the previous one");
   Machine machine(topology, machine_options(context, options));
   machine.run(receive_before_sending);
 }
@@ -109,7 +109,7 @@ void wait_for_channels(Context& context, const Topology& topology, const Deadloc
                        const OutputOptions& output) {
   const int dimension = first_ring(topology);
   print_setting(output, "topology", topology_text(topology));
-  print_note(output, fmt::format("each node sends two links on around the ring of dimension {}, "
+  print_note(output, fmt::format("each node sends two links ahead around the ring of dimension {}, "
                                  "with {} virtual channel{} per link",
                                  dimension, options.virtual_channels,
                                  options.virtual_channels == 1 ? "" : "s"));
@@ -119,7 +119,7 @@ void wait_for_channels(Context& context, const Topology& topology, const Deadloc
   const std::string what = fmt::format("deadlock --of channels on {}: {} messages of {} bytes",
                                        topology.name(), topology.nodes(), long_message);
   require_available(what, 2.0 * long_message * topology.nodes(), "use fewer nodes");
-  // What is sent was never written and takes no pages; a node's stack takes three.
+  // The sent data was never written and occupies no pages; a node's stack occupies three.
   constexpr double of_node = long_message + 3 * 4096;
   require_memory(what, of_node * topology.nodes(), "use fewer nodes");
   HoldFirstLinks observer(topology.nodes());
@@ -173,31 +173,31 @@ ExitCode demonstrate(Context& context, const DeadlockCommand& options) {
 
 Action add_deadlock(CLI::App& program) {
   auto options = std::make_shared<DeadlockCommand>();
-  CLI::App& app = *program.add_subcommand("deadlock", "Show a deadlock and its diagnosis");
+  CLI::App& app = *program.add_subcommand("deadlock", "Cause a deadlock and show its diagnosis");
   app.add_option("--on", options->on, "The network")->type_name("TOPOLOGY")->capture_default_str();
   app.add_option("--of", options->of,
-                 "receives: nodes that all receive before they send; channels: worms on a ring "
-                 "that hold a link each and wait "
-                 "for the next")
+                 "receives: all nodes receive before they send; channels: worms on a ring each "
+                 "hold a link and wait for the next")
       ->type_name("receives|channels")
-      ->check(CLI::IsMember({"receives", "channels"}))
+      ->check(one_of({"receives", "channels"}))
       ->capture_default_str();
   options->virtual_channels_option =
       app.add_option("--virtual-channels", options->virtual_channels,
-                     "For `channels`: 1 deadlocks; 2 is how wormcube otherwise runs, and the same "
+                     "For `channels`: 1 deadlocks; with 2, wormcube's default elsewhere, the same "
                      "messages arrive")
           ->type_name("1|2")
           ->check(between(1, 2))
           ->capture_default_str();
-  app.add_option("--time-limit", options->time_limit, "Give up after so many seconds")
+  app.add_option("--time-limit", options->time_limit, "Stop after this many seconds")
       ->type_name("SECONDS")
       ->check(between(0, 1e6))
       ->capture_default_str();
   add_output_options(app, options->output, false, false);
   app.footer(
-      "A deadlock is noticed when every node waits and nothing moves: the program ends with exit "
-      "code 3 and a table on\n"
-      "standard error that says for each node what it waits for and which links it holds.\n\n"
+      "The machine detects a deadlock when every node waits and nothing moves. The program ends "
+      "with exit code 3 and a\n"
+      "table on standard error that shows for each node what it waits for and which links it "
+      "holds.\n\n"
       "Examples:\n"
       "  wormcube deadlock\n"
       "  wormcube deadlock --of channels --on ring:4\n"

@@ -72,10 +72,10 @@ using apps::TableRow;
 using apps::totals_marks;
 
 struct DrawCommand {
-  SweepOptions what;  // calls on this network
+  SweepOptions what;  // the calls on this network
   std::string on;
   ModelOptions machine;
-  CostModel model;                      ///< as the machine's constants
+  CostModel model;                      ///< like the machine's constants
   std::optional<MachineModel> replays;  ///< --clock replay
   std::string bytes = "1K", page_limit = "10000000", html, svg, pdf, thumbnail, layout = "plain",
               clock = "auto";
@@ -96,7 +96,7 @@ Json packed_json(const Packed& packed) {
 
 std::int64_t tenths(double x) { return std::llround(10 * x); }
 
-/// The layout: places, lanes, what is written beside them.
+/// The layout: places, lanes, and their labels.
 Json network_json(const Layout& layout, const Routing& routing) {
   const Topology& topology = routing.topology();
   Json dimensions = Json::array();
@@ -214,7 +214,7 @@ struct Play {
   bool aggregate = false;                      ///< too large for worms
 };
 
-/// Loads of links and traffic between groups instead of worms. \param reason  with both numbers
+/// Link loads and traffic between groups instead of worms. \param reason  with both numbers
 void aggregate(Play& play, const Routing& routing, std::string reason) {
   Json& json = play.json;
   for (const char* key : {"sizes", "ways", "works"}) json.erase(key);
@@ -226,7 +226,7 @@ void aggregate(Play& play, const Routing& routing, std::string reason) {
   play.aggregate = true;
 }
 
-/// One algorithm: checked, recorded with blocks of this size, proved again with an eye on the
+/// One algorithm: checked, recorded with blocks of this size, proved again while following the
 /// blocks.
 Play play(const Collective& collective, const DrawCommand& options, const Routing& routing,
           const Layout& layout, Bytes block_bytes) {
@@ -268,17 +268,16 @@ Play play(const Collective& collective, const DrawCommand& options, const Routin
           {"step_combined_bytes", std::move(combined)}};
   if (options.replays && steps.messages > most_replayed_messages) {
     throw UsageError(
-        fmt::format("{} messages; --clock replay shows the times of up to {}: draw a smaller "
-                    "network, or --clock "
-                    "formula",
+        fmt::format("{} messages; --clock replay is limited to {}: draw a smaller network, or use "
+                    "--clock formula",
                     steps.messages, most_replayed_messages));
   }
   if (topology.nodes() > most_played_nodes || steps.messages > most_played_messages) {
     aggregate(result, routing,
               topology.nodes() > most_played_nodes
-                  ? fmt::format("{} nodes; worms are shown on up to {}", topology.nodes(),
+                  ? fmt::format("{} nodes; worms are shown for up to {}", topology.nodes(),
                                 most_played_nodes)
-                  : fmt::format("{} messages; worms are shown of up to {}", steps.messages,
+                  : fmt::format("{} messages; worms are shown for up to {}", steps.messages,
                                 most_played_messages));
     return result;
   }
@@ -305,8 +304,9 @@ Play play(const Collective& collective, const DrawCommand& options, const Routin
     blocks = follow_blocks(collective, schedule, check.seed, check.in_place);
     if (blocks.runs.data.size() > most_block_bytes) {
       blocks.kind.clear(), blocks.held.clear();
-      blocks.reason = fmt::format("{} moves of blocks would take {} bytes; they are shown up to {}",
-                                  blocks.moved, blocks.runs.data.size(), most_block_bytes);
+      blocks.reason =
+          fmt::format("{} moves of blocks would take {} bytes; they are shown for up to {}",
+                      blocks.moved, blocks.runs.data.size(), most_block_bytes);
     }
   }
   json["blocks"] = blocks_json(blocks);
@@ -322,7 +322,7 @@ std::string still_figure(const Json& value) {
                                       : fmt::format("{:.4g}", number);
 }
 
-/// The figures as the page has them: counted, by formula, bound, ratio.
+/// The page's figures: counted, by formula, bound, ratio.
 std::vector<TableRow> still_figures(const Json& check) {
   std::vector<TableRow> rows{{"", "counted", "formula", "bound", "ratio"}};
   const auto add = [&](const char* name, const Json& counted, const Json& formula,
@@ -376,7 +376,7 @@ Bytes most_bytes_of(const Play& play) {
   return most;
 }
 
-/// All steps up to 12; of more, the first of each phase.
+/// All steps up to 12; if there are more, the first of each phase.
 std::vector<std::size_t> steps_to_print(const Play& play, long chosen) {
   if (chosen >= 0) {
     if (static_cast<std::size_t>(chosen) >= play.steps.steps) {
@@ -418,8 +418,7 @@ Sheet sheet_of(const Context& context, const Play& play, const Layout& layout,
   std::size_t shown = 0;
   if (play.aggregate) {
     sheet.pictures.push_back(
-        {"all steps",
-         "links by what they carry: " + play.json["messages_reason"].get<std::string>(),
+        {"all steps", "links by bytes carried: " + play.json["messages_reason"].get<std::string>(),
          totals_marks(layout, link_totals(play.schedule, routing)), layout.corner, layout.size});
   } else {
     for (const std::size_t step : steps_to_print(play, options.step)) {
@@ -429,14 +428,14 @@ Sheet sheet_of(const Context& context, const Play& play, const Layout& layout,
   }
   const Json made = provenance_json(context);
   sheet.foot = fmt::format(
-      "wormcube {} · {} · {}a worm ends at its arrow; grey: idle link; a stub's number is the node "
-      "at its other end; colours: dimensions, and where links are shared, their load{}",
+      "wormcube {} · {} · {}a worm ends at its arrow; grey: idle link; a stub's number: the node "
+      "at its other end; colours: dimensions, or the load of shared links{}",
       made["version"].get<std::string>(), made["command"].get<std::string>(),
       shown > 0 && shown < play.steps.steps
           ? fmt::format("{} of {} steps · ", shown, play.steps.steps)
           : std::string(),
       shown > 0 && !play.held.empty()
-          ? "; a node's bar: what it has of its result when the step begins"
+          ? "; a node's bar: the part of its result that it has when the step begins"
           : "");
   return sheet;
 }
@@ -455,7 +454,7 @@ std::size_t busiest_step(const Play& play) {
   return best;
 }
 
-/// For the gallery's index: without text, in the page's colours.
+/// A thumbnail for the gallery's index: no text, in the page's colours.
 std::string thumbnail_of(const Play& play, const Layout& layout, const Routing& routing,
                          std::string title) {
   const Marks marks =
@@ -467,7 +466,7 @@ std::string thumbnail_of(const Play& play, const Layout& layout, const Routing& 
                   {.title = std::move(title), .themed = true, .texts = false, .ground = false});
 }
 
-/// What a page shows without JavaScript: the figures, and the first step.
+/// The page without JavaScript: the figures, and the first step.
 std::string without_script(const Sheet& sheet) {
   std::string html =
       fmt::format("<main class=\"gallery\"><h1>{}</h1><p>{}</p><table class=\"figures\">",
@@ -502,12 +501,12 @@ ExitCode draw(Context& context, const DrawCommand& given) {
   const std::array<const std::string*, 4> files{&options.html, &options.svg, &options.pdf,
                                                 &options.thumbnail};
   if (std::ranges::all_of(files, [](const auto* file) { return file->empty(); })) {
-    throw UsageError("draw: say where to: --html FILE, --svg FILE or --pdf FILE");
+    throw UsageError("draw: missing output; use --html FILE, --svg FILE or --pdf FILE");
   }
   if (std::ranges::count(files, std::string("-"), [](const auto* file) { return *file; }) > 1) {
     throw UsageError(
-        "only one of --html, --svg, --pdf and --thumbnail can have standard output; give the "
-        "others a file");
+        "only one of --html, --svg, --pdf and --thumbnail can write to standard output; name a "
+        "file for the others");
   }
   for (const std::string* file : files) require_writable(*file);
   require_picture_format(picture_format(options.svg));
@@ -515,7 +514,7 @@ ExitCode draw(Context& context, const DrawCommand& given) {
   const bool still = !options.svg.empty() || !options.pdf.empty() || !options.thumbnail.empty();
   if (still && !options.what.algorithm.single()) {
     throw UsageError(
-        fmt::format("{} algorithms; a still picture shows one: name it with --algorithm",
+        fmt::format("{} algorithms, but a still picture shows one; name it with --algorithm",
                     options.what.algorithm.names.front() == "all"
                         ? "all"
                         : std::to_string(options.what.algorithm.names.size())));
@@ -527,8 +526,7 @@ ExitCode draw(Context& context, const DrawCommand& given) {
   sweep.select(context, options.model, chooser_by_formula(context, output));
   if (sweep.rows().size() > most_plays) {
     throw UsageError(fmt::format(
-        "{} algorithms run on {}; a player compares up to {}: name them, "
-        "as in --algorithm {}",
+        "{} algorithms run on {}, but a player compares up to {}; name them, as in --algorithm {}",
         sweep.rows().size(), topology.name(), most_plays, sweep.rows().front().collective.text()));
   }
   const Routing routing(topology, options.check.virtual_channels);
@@ -576,18 +574,18 @@ ExitCode draw(Context& context, const DrawCommand& given) {
   if (html.size() > page_limit && !options.replays) {
     for (Play& play : plays) {
       if (play.aggregate) continue;
-      aggregate(play, routing,
-                fmt::format("{} messages; a page with their worms takes {} bytes, and pages have "
-                            "up to {}",
-                            play.steps.messages, html.size(), page_limit));
+      aggregate(
+          play, routing,
+          fmt::format("{} messages; a page with their worms needs {} bytes, and the limit is {}",
+                      play.steps.messages, html.size(), page_limit));
     }
     html = make_page();
   }
   if (html.size() > page_limit) {
-    throw UsageError(fmt::format(
-        "the page of {} takes {} bytes; pages have up to {}: draw fewer algorithms, or a smaller "
-        "network, or allow more with --page-limit",
-        title, html.size(), page_limit));
+    throw UsageError(
+        fmt::format("the page of {} needs {} bytes, and the limit is {}: draw fewer algorithms or "
+                    "a smaller network, or raise --page-limit",
+                    title, html.size(), page_limit));
   }
   write_text(context, options.html, html);
   if (options.html != "-") {
@@ -613,51 +611,50 @@ Action add_draw(CLI::App& program) {
       ->capture_default_str()
       ->group("What");
   app.add_option("--layout", options->layout,
-                 "`folded`: rings in the order 0 2 4 .. 5 3 1, so that all links are short")
-      ->check(CLI::IsMember({"plain", "folded"}))
+                 "`folded`: draw rings in the order 0 2 4 .. 5 3 1, so that all links are short")
+      ->check(one_of({"plain", "folded"}))
       ->capture_default_str()
       ->group("What");
   app.add_option("--clock", options->clock,
-                 "The page's clock: `formula` plays step by step, `replay` by the times of each "
-                 "message on the modelled machine; without it `replay` where --machine is given")
-      ->check(CLI::IsMember({"formula", "replay"}))
+                 "The page's clock: `formula` plays step by step, `replay` by each message's times "
+                 "on the modelled machine; default: `replay` with --machine, `formula` without")
+      ->check(one_of({"formula", "replay"}))
       ->group("What");
   add_call_options(app, options->what.call);
   add_model_options(app, options->machine);
   app.add_option("--html", options->html,
-                 "Write a page that plays the algorithms, in one file that needs no network")
+                 "Write a page that plays the algorithms: one file, works offline")
       ->type_name("FILE|-")
       ->check(file_name())
       ->group("Output");
   app.add_option("--page-limit", options->page_limit,
-                 "A page that would have more bytes shows what links carry, and no worms")
+                 "Show link traffic instead of worms if the page would have more bytes than this")
       ->type_name("N[K|M|G]")
       ->capture_default_str()
       ->group("Output");
   app.add_option("--svg", options->svg,
-                 "Write all steps (--step: one) as one picture, for print: SVG, or PDF or PNG if "
-                 "FILE ends so")
+                 "Write all steps (--step: one) as one picture for print: SVG, or PDF or PNG by "
+                 "the name's ending")
       ->type_name("FILE|-")
       ->check(file_name())
       ->group("Output");
   app.add_option("--pdf", options->pdf,
-                 "The same as PDF, made by rsvg-convert (Debian: librsvg2-bin)")
+                 "Write the same picture as PDF, by rsvg-convert (Debian: librsvg2-bin)")
       ->type_name("FILE|-")
       ->check(file_name())
       ->group("Output");
   app.add_option("--thumbnail", options->thumbnail,
                  "Write the step with the most messages as a small SVG without text, in the "
-                 "colours of the page that "
-                 "it is put into")
+                 "colours of the embedding page")
       ->type_name("FILE|-")
       ->check(file_name())
       ->group("Output");
-  app.add_option("--step", options->step, "Of still pictures: this step alone; the first is 0")
+  app.add_option("--step", options->step, "Draw only this step in still pictures (the first is 0)")
       ->type_name("STEP")
       ->check(at_least(0))
       ->group("What");
   app.add_option("--prove-up-to", options->check.prove_up_to,
-                 "Prove delivery, and follow the blocks, on up to so many nodes")
+                 "Skip the proof of delivery, which follows the blocks, above N nodes")
       ->type_name("NODES")
       ->check(at_least(0))
       ->capture_default_str()
@@ -665,9 +662,9 @@ Action add_draw(CLI::App& program) {
   app.footer(
       "The page has the network, the worms of each step on the links that they reserve, the blocks "
       "that every node\n"
-      "holds (from a proof: the real program's doing) and the figures of `check`. Several "
+      "holds (from a proof that runs the real program) and the figures of `check`. Several "
       "algorithms play on one\n"
-      "clock, with the cost model's constants as sliders. Keys: ? in the page.\n\n"
+      "clock, with the cost model's constants as sliders. Press ? in the page for its keys.\n\n"
       "Examples:\n"
       "  wormcube draw alltoall --on torus:8x8 --algorithm suh-torus --html suh.html\n"
       "  wormcube draw alltoall --on torus:8x8 --algorithm suh-torus,shift --html compare.html\n"

@@ -19,14 +19,14 @@
 namespace wormcube::cli {
 namespace {
 
-/// What a run leaves.
+/// The result of a run.
 struct Outcome {
   int code = 0;
-  std::vector<std::string> lines;  // of standard output, sorted
+  std::vector<std::string> lines;  // lines of standard output, sorted
   friend bool operator==(const Outcome&, const Outcome&) = default;
 };
 
-/// This process's words, without --explore.
+/// This process's arguments, without --explore.
 std::vector<std::string> own_command(const Context& context) {
   std::ifstream file("/proc/self/cmdline", std::ios::binary);
   const std::string all{std::istreambuf_iterator<char>(file), {}};
@@ -49,8 +49,7 @@ std::vector<std::string> own_command(const Context& context) {
 Outcome outcome_of(const std::vector<std::string>& words) {
   const Child child = run_child("/proc/self/exe", words);
   if (child.error != 0) {
-    throw UsageError(
-        fmt::format("--explore: a run does not start: {}", std::strerror(child.error)));
+    throw UsageError(fmt::format("--explore: cannot start a run: {}", std::strerror(child.error)));
   }
   const std::string& text = child.out;
   Outcome outcome;
@@ -71,7 +70,7 @@ std::string words_of_code(int code) {
                                  : "");
 }
 
-/// The first line that only one of two has.
+/// The first line that only one of two outputs has.
 std::string difference(const Outcome& one, const Outcome& other) {
   if (one.code != other.code) return words_of_code(one.code);
   std::vector<std::string> more, less;
@@ -98,9 +97,10 @@ ExitCode explore(const Context& context, int runs) {
     ++others;
     text += fmt::format("  --shuffle {}: {}\n", seed, difference(outcome, first));
   }
-  print(fmt::format(
-      "{} runs: {} end and print as the first, without --shuffle ({}); {} otherwise\n{}", runs,
-      runs - others, words_of_code(first.code), others, text));
+  print(
+      fmt::format("{} runs: {} end and print like the first, without --shuffle ({}); {} differ\n"
+                  "{}",
+                  runs, runs - others, words_of_code(first.code), others, text));
   return static_cast<ExitCode>(others > 0 ? 1 : first.code);
 }
 

@@ -1,4 +1,4 @@
-// mpirun --explore: a program's run again and again, its messages matched otherwise.
+// mpirun --explore: repeated runs of a program with differently matched messages.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -7,9 +7,9 @@
 
 namespace wormcube::cli {
 
-/// Runs the command that this process is, first as it is, then with --shuffle 1, 2, .., runs; says
-/// which of them end or print otherwise, whatever the order of their lines. Exit code: that of the
-/// first run, or 1 if any differs. Throws UsageError.
+/// Runs this process's command unchanged, then with --shuffle 1, 2, .., runs, and reports the runs
+/// that end or print differently, ignoring the order of lines. Exit code: the first run's, or 1 if
+/// any differs. Throws UsageError.
 ExitCode explore(const Context& context, int runs);
 
 }  // namespace wormcube::cli

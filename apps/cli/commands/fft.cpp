@@ -27,24 +27,23 @@ struct FftCommand {
   bool inverse = false, measure = false;
 };
 
-/// The record that `wormcube fft` transforms when it is told nothing else.
+/// The record that `wormcube fft` transforms by default.
 bool is_sunspots(const FftCommand& options) {
   return options.input.empty() && options.generate.empty() && options.shape.empty();
 }
 
 SignalSource signal(const FftCommand& options) {
   if (options.input.empty() && !options.column.empty())
-    throw UsageError("--column is of a CSV file, and needs --input");
+    throw UsageError("--column names a column of a CSV file; add --input FILE.csv");
   if (is_sunspots(options)) return sunspot_record();
   if (!options.input.empty()) {
     if (!options.generate.empty() || !options.shape.empty()) {
-      throw UsageError(
-          "--input brings its own shape; --generate and --shape make data instead of reading it");
+      throw UsageError("--input already defines the shape; do not pass --generate or --shape");
     }
     return open_signal(options.input, options.column);
   }
   if (options.shape.empty())
-    throw UsageError("--generate needs a --shape, as in --shape 4096 or --shape 512x256");
+    throw UsageError("--generate needs --shape, as in --shape 4096 or --shape 512x256");
   return made_signal(parse_signal_kind(options.generate.empty() ? "random" : options.generate),
                      parse_shape(options.shape, 1, 2), options.application.seed);
 }
@@ -54,7 +53,7 @@ constexpr const char* in_one =
     "the whole signal is in one process; \"closed_form\" and \"serial\" were checked instead";
 
 /// \param unit        rounding_unit() of the transform
-/// \param unmeasured  why it may not be measured
+/// \param unmeasured  why it was not measured
 Json check_json(const FftCheck& check, double unit, const char* unmeasured = not_verified) {
   const auto if_measured = [&](auto value) { return check.measured ? Json(value) : Json(nullptr); };
   Json json;
@@ -76,13 +75,11 @@ void add_check(Table& table, const char* name, const char* measure, const FftChe
 }
 
 constexpr const char* not_joined =
-    "not looked for: more than 1048576 elements in several processes";
+    "not searched for: more than 1048576 elements in several processes";
 constexpr const char* no_period =
-    "the series is constant but for what rounding may cause, or no frequency is stronger than "
-    "noise "
-    "would have it";
+    "the series is constant up to rounding, or no frequency stands out of noise";
 
-/// "128 to 141 months, 10.7 to 11.8 years": as narrow as the bins beside the peak allow.
+/// "128 to 141 months, 10.7 to 11.8 years": as narrow as the bins next to the peak allow.
 std::string period_text(const SpectralPeak& peak, bool months) {
   const auto range = [&](double unit) {
     return peak.bin == 1
@@ -94,7 +91,7 @@ std::string period_text(const SpectralPeak& peak, bool months) {
   return fmt::format("{} months, {} years", range(1), range(of_a_year));
 }
 
-/// Whether a strongest period means something: the forward spectrum of one real series.
+/// Whether a strongest period is meaningful: the forward spectrum of one real series.
 bool has_period(const FftCommand& options, const FftJob& job) {
   return job.signal.real() && job.signal.shape().size() == 1 && !options.inverse &&
          job.signal.elements() > 1;
@@ -126,10 +123,10 @@ void print_result(const Context& context, const FftCommand& options, const FftJo
                 {.head = "passed"}});
   constexpr const char* norm = "all values (L2)";
   const double unit = rounding_unit(job.signal.elements());
-  add_check(checks, "inverse gives the input again", norm, result.inverse, unit);
+  add_check(checks, "inverse restores the input", norm, result.inverse, unit);
   add_check(checks, "Parseval", "the energy", result.parseval, unit);
   if (result.bins.measured) {
-    add_check(checks, "8 bins summed by definition", norm, result.bins, unit);
+    add_check(checks, "8 bins by definition", norm, result.bins, unit);
   } else {
     add_check(checks, "closed form: shift, impulse", norm, result.closed_form, unit);
     add_check(checks, "same as a serial FFTW transform", norm, result.serial, unit);
@@ -157,7 +154,7 @@ Json peak_json(const SpectralPeak& peak) {
             {"magnitude", peak.magnitude},
             {"chance", peak.chance}};
   put(json, "period_longest", peak.bin == 1 ? Json(nullptr) : Json(peak.longest),
-      "bin 1: whatever is longer than the series looks like it");
+      "bin 1: any period longer than the series looks like it");
   return json;
 }
 
@@ -186,7 +183,7 @@ Json result_json(const FftCommand& options, const FftJob& job, const FftResult& 
     const SpectralPeak& peak = *result.peak;
     put(json, "peak", peak.bin == 0 ? Json(nullptr) : peak_json(peak), no_period);
   } else {
-    put(json, "peak", nullptr, "only of a forward transform of one real series");
+    put(json, "peak", nullptr, "only for a forward transform of one real series");
   }
   return json;
 }
@@ -213,23 +210,24 @@ std::string_view fftw_library() { return local_transforms_library(); }
 
 Action add_fft(CLI::App& program) {
   auto options = std::make_shared<FftCommand>();
-  CLI::App& app =
-      *program.add_subcommand("fft", "Transform a signal or an image on many nodes, and verify it");
+  CLI::App& app = *program.add_subcommand(
+      "fft", "Compute the Fourier transform of a signal or an image on many nodes, and verify it");
   add_input_options(
       app, options->input, options->column,
-      "Read a .npy file (1-D or 2-D) or a column of a CSV file; without it: the sunspot record");
+      "Read a .npy file (1-D or 2-D) or a column of a CSV file (default: the sunspot record)");
   app.add_option("--generate", options->generate,
-                 "Make data instead: random, random-real, impulse, tones")
+                 "Generate data instead: random, random-real, impulse, tones")
       ->type_name("KIND")
       ->group("Data");
-  app.add_option("--shape", options->shape,
-                 "The shape of generated data: a length, or rows x columns")
+  app.add_option("--shape", options->shape, "Shape of generated data: a length, or rows x columns")
       ->type_name("N|RxC")
       ->group("Data");
-  app.add_flag("--inverse", options->inverse, "Transform back, divided by the number of elements")
+  app.add_flag("--inverse", options->inverse,
+               "Compute the inverse transform, divided by the number of elements")
       ->group("Data");
-  app.add_option("--method", options->method,
-                 "1-D: auto, six-step (N = R x C), bluestein (any length, as a convolution)")
+  app.add_option(
+         "--method", options->method,
+         "Method for 1-D: auto, six-step (N = R x C), bluestein (any length, by convolution)")
       ->type_name("METHOD")
       ->capture_default_str()
       ->group("What");
@@ -238,29 +236,29 @@ Action add_fft(CLI::App& program) {
       ->check(file_name())
       ->group("Data");
   add_overwrite_flag(app, options->application);
-  app.add_flag("--measure-plans", options->measure, "Let FFTW time its plans before the run")
+  app.add_flag("--measure-plans", options->measure, "Let FFTW measure its plans before the run")
       ->group("Measuring");
   add_application_options(app, options->application);
   app.footer(
-      "The nodes share the data by rows. A 1-D transform of N = R x C elements takes six steps: "
+      "The nodes share the data by rows. A 1-D transform of N = R x C elements has six steps: "
       "transpose, local\n"
       "transforms, twiddle factors, transpose, local transforms, transpose; lengths without useful "
       "factors become a\n"
-      "convolution (bluestein). A 2-D one: rows, transpose, columns, transpose back. Verified in "
-      "four ways: a second\n"
+      "convolution (bluestein). A 2-D transform does rows, transpose, columns, transpose back. "
+      "Four checks verify it: a second\n"
       "distributed run backwards; Parseval's sum; a third run, of the signal shifted and with an "
       "impulse, against\n"
-      "the closed form; and one serial FFTW transform. Errors are those of all values together "
-      "(L2), also in units\n"
-      "of eps log2 N, which rounding alone comes to a fraction of; 5 are allowed, of bluestein 10. "
-      "Of a real series\n"
-      "the strongest period is printed, as narrow as its length allows; none where none stands out "
-      "of noise\n"
+      "the closed form; and one serial FFTW transform. Errors cover all values together (L2), also "
+      "in units of\n"
+      "eps log2 N; rounding alone causes a fraction of a unit, and 5 are allowed (bluestein: 10). "
+      "For a real series\n"
+      "the strongest period is printed, as narrow as its length allows, if one stands out of "
+      "noise\n"
       "(Fisher's test, 1 in 100).\n\n"
-      "Times: wall is the whole run; the parts are the cores' time, and their sum is cores x wall: "
+      "Times: wall is the whole run; the parts are core time and add up to cores x wall: "
       "computing, rearranging (packing, local transposition), combining, host copies, moving data "
-      "(copying "
-      "messages), network and switching (routes, reservations, matching, changing nodes), idle.\n\n"
+      "(copying messages), network and switching (routes, reservations, matching, switching "
+      "nodes), idle.\n\n"
       "Examples:\n"
       "  wormcube fft                                          the sunspot record on torus:8x8\n"
       "  wormcube fft --on mesh:5x3 --output spectrum.npy\n"

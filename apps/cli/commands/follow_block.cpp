@@ -1,4 +1,4 @@
-// The way of one block.
+// The route of one block.
 // SPDX-License-Identifier: Apache-2.0
 #include "wormcube/apps/cli/commands/follow_block.hpp"
 
@@ -22,11 +22,12 @@ std::pair<Rank, Rank> parse_block(std::string_view text, const Topology& topolog
     Rank rank = -1;
     const auto [end, error] = std::from_chars(word.data(), word.data() + word.size(), rank);
     if (error != std::errc{} || end != word.data() + word.size() || rank < 0) {
-      throw UsageError(fmt::format("--block '{}': need two nodes, as in 0,10: from, to", text));
+      throw UsageError(
+          fmt::format("--block '{}': expected two nodes, from and to, as in 0,10", text));
     }
     if (rank >= topology.nodes()) {
-      throw UsageError(fmt::format("--block '{}': {} has nodes 0 to {}", text, topology.name(),
-                                   topology.nodes() - 1));
+      throw UsageError(fmt::format("--block '{}': out of range; {} has nodes 0 to {}", text,
+                                   topology.name(), topology.nodes() - 1));
     }
     return rank;
   };
@@ -39,8 +40,8 @@ BlockWay follow_block(const Collective& collective, const Topology& topology, Ra
                       bool in_place) {
   const Operation operation = collective.operation();
   if (operation->reduces) {
-    throw UsageError(fmt::format("--block: {} combines what it moves; no block arrives as it was",
-                                 operation->name));
+    throw UsageError(
+        fmt::format("--block: {} combines blocks, so none can be followed", operation->name));
   }
   const Contract contract =
       contract_of(collective, topology.nodes(), unit_block_bytes(collective, topology), 1,
@@ -51,7 +52,7 @@ BlockWay follow_block(const Collective& collective, const Topology& topology, Ra
     if (content.first == from && content.last == from + 1) wanted = content;
   }
   if (!wanted || contract.size(*wanted) == 0) {
-    throw UsageError(fmt::format("--block {},{}: in {} nothing goes from node {} to node {}", from,
+    throw UsageError(fmt::format("--block {},{}: {} sends nothing from node {} to node {}", from,
                                  to, operation->name, from, to));
   }
   Verification verification(contract);

@@ -1,4 +1,4 @@
-// The way of one block through an algorithm's messages.
+// The route of one block through an algorithm's messages.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -11,12 +11,13 @@
 
 namespace wormcube::cli {
 
-/// A message that has the block, or a part of it.
+/// A message that carries the block, or a part of it.
 struct BlockHop {
   std::size_t step;
   Rank from, to;
-  std::size_t words;  // of the block; it is cut into as many as the algorithm may send apart
-  Bytes block_bytes;  // of these
+  std::size_t
+      words;  // of the block, which is cut into as many as the algorithm may send separately
+  Bytes block_bytes;  // of these parts
   Bytes bytes;        // of the whole message, in the same unit
 };
 
@@ -28,9 +29,9 @@ struct BlockWay {
 /// "0,10": from node, to node. Throws UsageError.
 std::pair<Rank, Rank> parse_block(std::string_view text, const Topology& topology);
 
-/// Proves the algorithm with blocks that can be told apart, and looks for one in every message.
-/// Throws UsageError for reductions, which combine blocks, and where no block goes from the one
-/// node to the other.
+/// Proves the algorithm with distinguishable blocks, and looks for one in every message. Throws
+/// UsageError for reductions, which combine blocks, and if no block goes from the first node to the
+/// second.
 BlockWay follow_block(const Collective& collective, const Topology& topology, Rank from, Rank to,
                       bool in_place);
 

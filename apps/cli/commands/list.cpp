@@ -1,4 +1,5 @@
-// wormcube list: every operation and algorithm; with a network, what it admits and what that costs.
+// wormcube list: all operations and algorithms; with a network, those that it admits, and their
+// costs.
 // SPDX-License-Identifier: Apache-2.0
 #include "wormcube/apps/cli/commands/commands.hpp"
 #include "wormcube/apps/cli/core/failure.hpp"
@@ -110,7 +111,7 @@ std::vector<Json> list_everything(const std::vector<const Algorithm*>& algorithm
   print_table(output, table);
   if (!output.wide) {
     for (const std::string& algorithm : foreign) print_note(output, algorithm);
-    print_note(output, "whole summaries, options, sources and remarks: --wide");
+    print_note(output, "--wide has full summaries, options, sources and remarks");
     return results;
   }
   if (!options.empty()) print_note(output, "options:");
@@ -120,15 +121,15 @@ std::vector<Json> list_everything(const std::vector<const Algorithm*>& algorithm
   return results;
 }
 
-/// Arguments with which every operation can be asked what a network admits.
+/// Arguments with which a network can admit every operation.
 Arguments plain_arguments(Operation operation) {
   Arguments arguments;
   if (operation->reduces) arguments.reduction = find_reduction("sum", "double");
   return arguments;
 }
 
-/// Nothing is recorded and nothing runs: all that grows with the network are the messages of a step
-/// and the links they load, which the formulas of shared links count. A bound, not a measurement.
+/// Nothing is recorded and nothing runs: only a step's messages and their links, which the
+/// contention formulas count, grow with the network. A bound, not a measurement.
 void require_memory_to_list(const Topology& topology) {
   constexpr double bytes_of_node = 128;
   require_memory(fmt::format("list on {}: counting the messages of {} nodes", topology.name(),
@@ -136,12 +137,11 @@ void require_memory_to_list(const Topology& topology) {
                  bytes_of_node * topology.nodes(), "use fewer nodes");
 }
 
-/// What `auto` takes on one network, for each block size; nothing where no algorithm of its kind
-/// runs.
+/// The picks of `auto` on one network, for each block size; empty if no algorithm of its kind runs.
 struct AutoChoice {
   std::optional<Collective> one_port, all_port;
 
-  /// \param figures  what decides; nullptr: formulas
+  /// \param figures  the figures that decide; nullptr: formulas
   AutoChoice(Operation operation, Weights& weights, const CostModel& model, Bytes bytes,
              CallFigures* figures)
       : one_port(taken(operation, weights, model, bytes, Ports::one, figures)),
@@ -150,7 +150,7 @@ struct AutoChoice {
   static bool is(const std::optional<Collective>& choice, const Algorithm& algorithm) {
     return choice && choice->algorithm == &algorithm;
   }
-  /// "*": taken; "all": taken with --ports all; "no": never.
+  /// "*": picked; "all": picked with --ports all; "no": never picked.
   std::string cell(const Algorithm& algorithm) const {
     if (is(one_port, algorithm)) return "*";
     if (is(all_port, algorithm)) return "all";
@@ -174,7 +174,7 @@ struct AutoChoice {
   }
 };
 
-/// Rows of one network, until it is known which are the cheapest.
+/// Rows of one network, until the order by cost is known.
 struct ListRow {
   Operation operation;
   std::size_t size;  // which of the block sizes
@@ -215,7 +215,7 @@ std::vector<Table::Column> columns_of_admitted(bool several_sizes, bool reduce,
   return columns;
 }
 
-/// "84.2 us" or "12.5 KiB of work", by whatever `auto` went by.
+/// "84.2 us" or "12.5 KiB of work", by the cost that `auto` minimized.
 std::string taken_text(const Collective& taken, Weights& weights, const CostModel& model,
                        Bytes bytes, const ChoiceOptions& choice, CallFigures* figures) {
   if (figures != nullptr) {
@@ -228,7 +228,7 @@ std::string taken_text(const Collective& taken, Weights& weights, const CostMode
   return model_cell(model_time_us(prediction, model, bytes), contention) + " us";
 }
 
-/// \return  whether every algorithm answered
+/// \return  whether every algorithm gave its figures
 bool list_admitted(const Context& context, const std::vector<const Algorithm*>& algorithms,
                    const Topology& topology, const ListCommand& options,
                    const std::vector<Bytes>& sizes, std::vector<Json>& results) {
@@ -270,13 +270,13 @@ bool list_admitted(const Context& context, const std::vector<const Algorithm*>& 
             {operation->name, size}, operation, weights, model, sizes[size], figures.get());
         if (const auto& taken = choice->second.one_port; is_new && taken) {
           takes.push_back(fmt::format(
-              "{} of {}: {}, {}", operation->name, bytes_text(static_cast<double>(sizes[size])),
-              taken->text(),
+              "{} for {} of {} ({})", taken->text(), operation->name,
+              bytes_text(static_cast<double>(sizes[size])),
               taken_text(*taken, weights, model, sizes[size], options.choice, figures.get())));
         }
         Collective collective = open;
         collective.settle(topology, model, sizes[size]);
-        // One for all algorithms of an operation that have none of their own.
+        // Shared by all algorithms of an operation without a bound of their own.
         const std::tuple of_operation(operation->name, algorithm->ports, algorithm->bound);
         if (!bounds.contains(of_operation)) {
           bounds[of_operation] = collective.lower_bound(topology, algorithm->ports);
@@ -347,18 +347,18 @@ bool list_admitted(const Context& context, const std::vector<const Algorithm*>& 
   for (ListRow& row : rows) table.add(std::move(row.cells));
   print_table(output, table);
   print_note(output,
-             fmt::format("auto: `*`, what it takes: the least {} of the one-port algorithms; "
-                         "`all`, what it takes with --ports all; `no`: it leaves this out (a "
-                         "baseline, long to ask, or routes in an order of their own)",
-                         options.choice.by_replay() ? "replayed time"
-                         : options.choice.by_work() ? "work"
-                                                    : "model time"));
+             fmt::format(
+                 "auto: `*`: picked (the lowest {} of the one-port algorithms); `all`: picked with "
+                 "--ports all; `no`: never picked (baseline, slow to plan, or nonstandard routes)",
+                 options.choice.by_replay() ? "replayed time"
+                 : options.choice.by_work() ? "work"
+                                            : "model time"));
   if (!takes.empty() && takes.size() <= 8)
-    print_note(output, "auto takes, " + fmt::format("{}", fmt::join(takes, "; ")));
+    print_note(output, "auto picks " + fmt::format("{}", fmt::join(takes, "; ")));
   if (output.wide) {
     for (const std::string& reason : refused) print_note(output, "not applicable: " + reason);
   } else if (!refused.empty()) {
-    print_note(output, fmt::format("{} more {} not applicable here; --wide says why",
+    print_note(output, fmt::format("{} more {} not applicable here; --wide gives the reasons",
                                    refused.size(), refused.size() == 1 ? "is" : "are"));
   }
   for (const std::string& text : broken) {
@@ -422,8 +422,8 @@ ExitCode list(Context& context, const ListCommand& given) {
     if (!options.on.empty() || options.bytes_option->count() > 0 ||
         options.choice.by != "formula" || options.choice.has_machine()) {
       throw UsageError(
-          "--markdown lists algorithms without a network; leave out --on, --bytes, --cost and "
-          "--machine, or --markdown");
+          "--markdown lists algorithms without a network; do not combine it with --on, --bytes, "
+          "--cost or --machine");
     }
     print_markdown(algorithms);
     for (const Algorithm* algorithm : algorithms) results.push_back(describe(*algorithm));
@@ -454,37 +454,37 @@ ExitCode list(Context& context, const ListCommand& given) {
 Action add_list(CLI::App& program) {
   auto options = std::make_shared<ListCommand>();
   CLI::App& app = *program.add_subcommand(
-      "list", "List operations and algorithms; with --on: what a network admits");
-  app.add_option("OPERATION", options->operation, operations_text() + "; without it: all of them");
+      "list", "List operations and algorithms; with --on: those that a network admits");
+  app.add_option("OPERATION", options->operation, operations_text() + "; default: all of them");
   add_on_option(app, options->on, false);
-  options->bytes_option = add_sizes_option(app, options->bytes, "Block size, for the model's time");
+  options->bytes_option = add_sizes_option(app, options->bytes, "Block size for the modelled time");
   app.add_flag("--markdown", options->markdown,
-               "Tables of all algorithms as markdown: docs/reference/algorithms.md")
+               "Print tables of all algorithms as markdown (docs/reference/algorithms.md)")
       ->group("Output");
   add_choice_options(app, options->choice, options->model, "--cost");
   add_command_limit_option(app, options->time_limit);
   add_output_options(app, options->output);
   app.footer(
-      "Columns with --on, by the formulas of each algorithm's source: startups (steps), "
-      "transmission (sum over the steps of the largest message), contended (the same, where "
-      "messages that share a link follow each other), rearrangement and combining (blocks, along "
-      "the critical path), and the model's time for blocks of m bytes: ts x startups + tw x m x "
-      "contended + tr x m x rearranged + tc x m x combined. '-' where the source gives no formula; "
-      "'?' where contention is not known, and the time is '>=' what it says: no formula knows it, "
-      "and the network is too large to count it in a dry run. The cheapest come first. auto: `*` "
-      "is "
-      "what `auto` takes, `all` what it takes with --ports all, `no` what it leaves out "
-      "(baselines, "
-      "what takes long to ask, routes in an order of their own). With --cost replay every "
-      "algorithm "
-      "is "
-      "replayed on the machine as well (docs/explanation/replay.md): the column "
-      "`replayed`, by which rows are "
-      "sorted and `auto` is marked. With --cost work the column `work` is that: what emulating the "
-      "call costs, the messages and bytes of all nodes. With --wide: the "
-      "parts of the "
-      "time, "
-      "and what the network does not admit, with the reason.\n\n"
+      "Columns with --on, by the formulas of each algorithm's source:\n"
+      "  startups         steps\n"
+      "  transmitted      sum over the steps of the largest message\n"
+      "  with contention  the same, with messages that share a link sent one after the other\n"
+      "  rearranged       blocks permuted in local memory, along the critical path\n"
+      "  combined         blocks combined by a reduction, along the critical path\n"
+      "  model            the modelled time for blocks of m bytes: ts x startups + tw x m x with "
+      "contention\n"
+      "                   + tr x m x rearranged + tc x m x combined\n"
+      "  replayed         with --cost replay: the time on the machine "
+      "(docs/explanation/replay.md)\n"
+      "  work             with --cost work: messages and bytes of all nodes, the cost of "
+      "emulation\n"
+      "  auto             `*`: `auto` picks it; `all`: picked with --ports all; `no`: never "
+      "picked\n"
+      "                   (baseline, slow to plan, or nonstandard routes)\n"
+      "'-': the source gives no formula. '?': contention is unknown, because no formula gives it "
+      "and the network is too large to count it in a dry run; the time is then a lower bound "
+      "('>='). Rows are sorted by the cost that `auto` minimizes. --wide adds the parts of the "
+      "time, and the algorithms that the network does not admit, with the reason.\n\n"
       "Examples:\n"
       "  wormcube list\n"
       "  wormcube list alltoall --on torus:8x8 --bytes 4K\n"

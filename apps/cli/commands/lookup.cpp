@@ -33,7 +33,7 @@ struct LookupCommand {
   ListOptions table, values, keys;
   std::size_t entries = 100000, lookups = 1000000;
   double absent = 0.1;
-  bool makes = false;  // an option of made data was given
+  bool makes = false;  // an option for generated data was given
   std::string by = "hash", output;
 };
 
@@ -61,7 +61,7 @@ Source open_keys(const ListOptions& list) {
   return with_real_type(source.type(), list.file, [&]<class T>(T) -> Source {
     if constexpr (std::is_floating_point_v<T>) {
       if (source.elements() == 0) return row_numbers(0);
-      throw UsageError(fmt::format("{}: keys of {}; keys are whole numbers", list.file,
+      throw UsageError(fmt::format("{}: keys of {}; keys must be whole numbers", list.file,
                                    to_string(source.type())));
     } else {
       return converted<T>(source, ElementType::int64, [file = list.file](T key, std::size_t at) {
@@ -91,20 +91,19 @@ Source open_values(const ListOptions& list) {
 }
 
 LookupJob read_data(const LookupCommand& options) {
-  if (options.keys.file.empty()) throw UsageError("--table needs --keys, what to look up in it");
+  if (options.keys.file.empty()) throw UsageError("--table needs --keys, the keys to look up");
   if (options.makes) {
     throw UsageError(
-        "--table brings its own data; --entries, --lookups and --absent make data instead of "
-        "reading it");
+        "--table already defines the data; do not pass --entries, --lookups or --absent");
   }
   const Source table = open_keys(options.table), keys = open_keys(options.keys);
   const std::size_t entries = table.elements();
   const Source values =
       options.values.file.empty() ? row_numbers(entries) : open_values(options.values);
   if (values.elements() != entries) {
-    throw UsageError(fmt::format("{} keys in {}, {} values in {}; the table needs one of each",
-                                 entries, options.table.file, values.elements(),
-                                 options.values.file));
+    throw UsageError(
+        fmt::format("{} keys in {}, but {} values in {}; the table needs a value for each key",
+                    entries, options.table.file, values.elements(), options.values.file));
   }
   return {{table, values}, keys};
 }
@@ -123,13 +122,14 @@ void require_columns(const LookupCommand& options) {
        {std::pair("--table", &options.table), std::pair("--values", &options.values),
         std::pair("--keys", &options.keys)}) {
     if (list->file.empty() && !list->column.empty()) {
-      throw UsageError(fmt::format("{}-column is of a CSV file; name it with {}", name, name));
+      throw UsageError(fmt::format(
+          "{0}-column names a column of a CSV file; name the file with {0}", name, name));
     }
   }
 }
 
-/// What stands in the output for a key that is not in the table: NaN among floating point values,
-/// the least int64, the greatest uint64.
+/// The output for a key that is not in the table: NaN for floating point values, the smallest
+/// int64, the largest uint64.
 Value marker(ElementType type) {
   switch (type) {
     case ElementType::float64:
@@ -168,7 +168,8 @@ void print_result(const Context& context, const LookupCommand& options, const Lo
   table.add(
       {"largest part of the table", std::to_string(result.largest_table), "entries of one node"});
   table.add({"mean part of the table", fmt::format("{:.1f}", result.average_table), "entries"});
-  table.add({"most requests", std::to_string(result.largest_requests), "keys asked of one node"});
+  table.add(
+      {"most requests", std::to_string(result.largest_requests), "keys requested from one node"});
   table.add({"mean requests", cell(result.average_requests), "keys"});
   table.add({"keys not in the table", std::to_string(result.absent), ""});
   table.add({"rate", cell_rate(rate), "million keys/s"});
@@ -220,7 +221,7 @@ void add_list_options(CLI::App& app, const std::string& name, ListOptions& list,
       ->check(file_name())
       ->group("Data");
   app.add_option(name + "-column", list.column,
-                 "Its column in a CSV file: a name, or a number from 1")
+                 "Column of its CSV file: a name, or a number from 1")
       ->type_name("NAME")
       ->group("Data");
 }
@@ -230,54 +231,54 @@ void add_list_options(CLI::App& app, const std::string& name, ListOptions& list,
 Action add_lookup(CLI::App& program) {
   auto options = std::make_shared<LookupCommand>();
   CLI::App& app = *program.add_subcommand(
-      "lookup", "Look keys up in a table that is distributed over the nodes, and verify it");
-  add_list_options(app, "--table", options->table,
-                   "Read the table's keys, whole numbers, each once");
+      "lookup", "Look up keys in a table distributed over the nodes, and verify the result");
+  add_list_options(app, "--table", options->table, "Read the table's keys: distinct whole numbers");
   add_list_options(app, "--values", options->values,
-                   "Read the table's values; without it a key's value is its row, from 0");
+                   "Read the table's values (default: a key's value is its row, from 0)");
   add_list_options(app, "--keys", options->keys, "Read the keys to look up");
   const std::vector<CLI::Option*> makes{
-      app.add_option("--entries", options->entries, "How many entries of a table to make")
+      app.add_option("--entries", options->entries, "Number of table entries to generate")
           ->type_name("N")
           ->check(at_least(0))
           ->capture_default_str()
           ->group("Data"),
-      app.add_option("--lookups", options->lookups, "How many keys to make")
+      app.add_option("--lookups", options->lookups, "Number of keys to generate")
           ->type_name("N")
           ->check(at_least(0))
           ->capture_default_str()
           ->group("Data"),
-      app.add_option("--absent", options->absent, "The share of them that is not in the table")
+      app.add_option("--absent", options->absent,
+                     "Fraction of these keys that are not in the table")
           ->type_name("SHARE")
           ->check(between(0, 1.0))
           ->capture_default_str()
           ->group("Data")};
-  app.add_option("--output", options->output,
-                 "Write the values in the order of the keys: CSV if the name ends in .csv, else "
-                 "NumPy's format. Of keys not in the table: NaN, the least int64, the greatest "
-                 "uint64")
+  app.add_option(
+         "--output", options->output,
+         "Write the values in the order of the keys: CSV if the name ends in .csv, else NumPy's "
+         "format. Keys not in the table give NaN, the smallest int64 or the largest uint64")
       ->type_name("FILE")
       ->check(file_name())
       ->group("Data");
   add_overwrite_flag(app, options->application);
   app.add_option("--distribution", options->by,
-                 "Which node has a key. hash: a mixed key modulo the nodes; block: equal ranges "
-                 "between the least and the greatest key")
+                 "How keys are distributed. hash: hashed key modulo the number of nodes; block: "
+                 "equal ranges between the smallest and the largest key")
       ->type_name("hash|block")
-      ->check(CLI::IsMember({"hash", "block"}))
+      ->check(one_of({"hash", "block"}))
       ->capture_default_str()
       ->group("What");
   add_application_options(app, options->application, "alltoall, alltoallv");
   app.footer(
-      "Each node has the entries of its keys, and a share of the keys to look up. It sorts them by "
-      "the node that must know, tells how many come (alltoall), sends the keys (alltoallv) and "
-      "gets the answers (alltoallv, the other way). Verified against the table, walked through "
-      "once "
-      "more, keys that are not there included. Under MPI each process keeps what its nodes "
-      "have.\n\n"
-      "Times: wall is the whole run; the parts are the cores' time, and their sum is cores x wall: "
+      "Each node holds the entries of its keys, and a share of the keys to look up. It sorts these "
+      "by the node that holds them, announces how many it sends (alltoall), sends the keys "
+      "(alltoallv) and receives the answers (alltoallv in the other direction). A second pass over "
+      "the table verifies all answers, absent keys included. Under MPI each process keeps only its "
+      "nodes' data.\n\n"
+      "Times: wall is the whole run; the parts are core time and add up to cores x wall: "
       "computing, rearranging (sorting by node), combining, host copies, moving data (copying "
-      "messages), network and switching (routes, reservations, matching, changing nodes), idle.\n\n"
+      "messages), network and switching (routes, reservations, matching, switching nodes), "
+      "idle.\n\n"
       "Examples:\n"
       "  wormcube lookup\n"
       "  wormcube lookup --entries 1000 --lookups 50000 --absent 0.5 --on mesh:5x3\n"

@@ -1,4 +1,4 @@
-// wormcube machines: the profiles that --machine takes.
+// wormcube machines: the profiles for --machine.
 // SPDX-License-Identifier: Apache-2.0
 #include "wormcube/apps/common/machines.hpp"
 
@@ -63,10 +63,10 @@ ExitCode machines(Context& context, const MachinesCommand& options) {
          microseconds_text(m.alone(m.flits(kib), 1))},
         profile_result_json(profile));
   }
-  results.note(fmt::format("sure: of ts, flit time and hop. {}", certainty_text()));
+  results.note(fmt::format("sure: how certain ts, flit time and hop are. {}", certainty_text()));
   if (options.name.empty()) {
     results.note(
-        "a profile is no measurement of the machine; `wormcube machines NAME` has its source");
+        "a profile is not a measurement of the machine; `wormcube machines NAME` shows its source");
   } else {
     for (const std::string& text : profiles.front().cautions()) results.note(text);
     if (!profiles.front().source.empty()) results.note("source: " + profiles.front().source);
@@ -80,17 +80,16 @@ ExitCode machines(Context& context, const MachinesCommand& options) {
 Action add_machines(CLI::App& program) {
   auto options = std::make_shared<MachinesCommand>();
   CLI::App& app = *program.add_subcommand(
-      "machines", "List the machine profiles that --machine takes, with their sources");
-  app.add_option("NAME", options->name, "One of them, or a profile in a file")
+      "machines", "List the machine profiles for --machine, with their sources");
+  app.add_option("NAME", options->name, "Show this profile, or the one in a file")
       ->type_name("NAME|FILE.json");
   add_output_options(app, options->output, true, false);
   app.footer(
-      "A profile has the constants of `wormcube replay`, from published figures: what a schedule "
-      "would "
-      "roughly have cost on\n"
-      "such a machine. With NAME: what the profile cannot express, and where it comes from. JSON's "
-      "keys are those of a file\n"
-      "for --machine FILE.json, but for `cautions` and `kib_alone_ps`.\n\n"
+      "A profile has the constants of `wormcube replay`, from published figures, for a rough "
+      "estimate of a schedule's cost\n"
+      "on such a machine. With NAME: the profile's limits and its source. JSON has the keys of a "
+      "file for\n"
+      "--machine FILE.json, plus `cautions` and `kib_alone_ps`.\n\n"
       "Examples:\n"
       "  wormcube machines\n"
       "  wormcube machines bluegene-l\n"

@@ -15,7 +15,7 @@ namespace wormcube::cli {
 
 namespace {
 
-/// Text in roff: what it would take for its own is escaped.
+/// Text in roff, with roff's special characters escaped.
 std::string roff(std::string_view text) {
   std::string out = text.starts_with('.') || text.starts_with('\'') ? "\\&" : "";
   for (const char c : text) {
@@ -29,7 +29,7 @@ std::string roff(std::string_view text) {
   return out;
 }
 
-/// Paragraphs filled; lines that start with a blank as they are.
+/// Paragraphs are filled; lines that start with a blank are unchanged.
 std::string roff_text(std::string_view text) {
   std::istringstream lines{std::string(text)};
   std::string out;
@@ -89,7 +89,7 @@ Action add_manual(CLI::App& program) {
   CLI::App& app =
       *program.add_subcommand("manual", "Write the manual page: all commands and options");
   app.footer(
-      "The source of a page for man. `./run install` puts it where man looks.\n\n"
+      "Prints the page in man's source format. `./run install` installs it.\n\n"
       "Examples:\n"
       "  wormcube manual | man -l -");
   return [&program](Context&) { return manual(program); };

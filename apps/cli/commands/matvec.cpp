@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "wormcube/apps/cli/commands/application.hpp"
 #include "wormcube/apps/cli/commands/commands.hpp"
+#include "wormcube/apps/cli/options/numbers.hpp"
 #include "wormcube/apps/common/made.hpp"
 #include "wormcube/apps/common/parts.hpp"
 #include "wormcube/apps/io/array.hpp"
@@ -31,7 +32,7 @@ Source matrix(const MatvecCommand& options) {
                       options.application.seed);
   }
   if (options.shape_given) {
-    throw UsageError("--matrix brings its own shape; --shape makes a matrix instead of reading it");
+    throw UsageError("--matrix already defines the shape; do not pass --shape");
   }
   return open_matrix(options.matrix);
 }
@@ -39,7 +40,7 @@ Source matrix(const MatvecCommand& options) {
 Source vector(const MatvecCommand& options, std::size_t columns) {
   if (!options.vector.empty()) return open_list(options.vector, options.column);
   if (!options.column.empty()) {
-    throw UsageError("--column is of the file of the vector; name it with --vector");
+    throw UsageError("--column names a column of the vector's file; name the file with --vector");
   }
   return made_array(ElementType::float64, {columns}, ~options.application.seed);
 }
@@ -98,7 +99,7 @@ Json check_json(const MatvecCheck& check) {
 
 ExitCode run(Context& context, const MatvecCommand& options) {
   const ApplicationOptions& application = options.application;
-  // The seed makes what is not read.
+  // The seed generates what is not read.
   const std::string& input = options.vector.empty() ? options.vector : options.matrix;
   ApplicationRun run(context, application, "matvec", input, options.output);
   const Algorithms algorithms = application.algorithms(context, matvec_operations());
@@ -133,9 +134,10 @@ ExitCode run(Context& context, const MatvecCommand& options) {
 Action add_matvec(CLI::App& program) {
   auto options = std::make_shared<MatvecCommand>();
   CLI::App& app = *program.add_subcommand(
-      "matvec", "Multiply a matrix, in blocks over a grid of nodes, with a vector, and verify it");
+      "matvec",
+      "Multiply a matrix, in blocks on a grid of nodes, by a vector, and verify the result");
   app.add_option("--matrix", options->matrix,
-                 "Read the matrix instead of making one: .npy of two dimensions, or a CSV file")
+                 "Read the matrix instead of generating one: .npy of two dimensions, or a CSV file")
       ->type_name("FILE")
       ->check(file_name())
       ->group("Data");
@@ -144,15 +146,15 @@ Action add_matvec(CLI::App& program) {
       ->type_name("FILE")
       ->check(file_name())
       ->group("Data");
-  app.add_option(
-         "--column", options->column,
-         "The vector's column in a CSV file: a name from its first line, or a number from 1")
+  app.add_option("--column", options->column,
+                 "Column of the vector's CSV file: a name from its first line, or a number from 1")
       ->type_name("NAME")
       ->group("Data");
-  CLI::Option* shape = app.add_option("--shape", options->shape, "Rows x columns of a made matrix")
-                           ->type_name("RxC")
-                           ->capture_default_str()
-                           ->group("Data");
+  CLI::Option* shape =
+      app.add_option("--shape", options->shape, "Rows x columns of a generated matrix")
+          ->type_name("RxC")
+          ->capture_default_str()
+          ->group("Data");
   app.add_option("--output", options->output,
                  "Write the product: CSV if the name ends in .csv, else NumPy's format")
       ->type_name("FILE")
@@ -160,23 +162,23 @@ Action add_matvec(CLI::App& program) {
       ->group("Data");
   add_overwrite_flag(app, options->application);
   app.add_option("--vectors-on", options->vectors_on,
-                 "edge: the vector lies on the grid's first row, the product on its first column; "
-                 "diagonal: both on the diagonal")
+                 "Placement of the vectors. edge: the vector on the grid's first row, the product "
+                 "on its first column; diagonal: both on the diagonal")
       ->type_name("edge|diagonal")
-      ->check(CLI::IsMember({"edge", "diagonal"}))
+      ->check(one_of({"edge", "diagonal"}))
       ->capture_default_str()
       ->group("What");
   add_application_options(app, options->application, "broadcast, reduce");
   app.footer(
-      "The network is cut between two dimensions into a grid of nodes, as square as possible: a "
-      "mesh of 5x3 is one of 5 x 3, a hypercube of 64 nodes one of 8 x 8. Node (i, j) has block "
-      "(i, j) of the matrix. Each column broadcasts its block of the vector, each node multiplies, "
-      "each row adds up its part of the product. Every element is compared with a product in "
-      "extended precision, in several processes of what each of them reads or makes again; allowed "
-      "is what rounding may cause in any order of the sum.\n\n"
-      "Times: wall is the whole run; the parts are the cores' time, and their sum is cores x wall: "
-      "computing, rearranging, combining, host copies, moving data (copying "
-      "messages), network and switching (routes, reservations, matching, changing nodes), idle.\n\n"
+      "The network is cut between two dimensions into a grid of nodes, as square as possible: "
+      "mesh:5x3 becomes 5 x 3, a hypercube of 64 nodes 8 x 8. Node (i, j) has block (i, j) of the "
+      "matrix. Each column broadcasts its block of the vector, each node multiplies, and each row "
+      "adds up its part of the product. Every element is compared with a product in extended "
+      "precision; several processes each read or generate their part again. The tolerance covers "
+      "rounding in any order of the sum.\n\n"
+      "Times: wall is the whole run; the parts are core time and add up to cores x wall: "
+      "computing, rearranging, combining, host copies, moving data (copying messages), network and "
+      "switching (routes, reservations, matching, switching nodes), idle.\n\n"
       "Examples:\n"
       "  wormcube matvec\n"
       "  wormcube matvec --shape 3000x17 --on mesh:6x5 --vectors-on diagonal\n"

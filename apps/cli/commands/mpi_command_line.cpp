@@ -1,4 +1,4 @@
-// Words that are another program's.
+// Arguments of another program.
 // SPDX-License-Identifier: Apache-2.0
 #include "wormcube/apps/cli/commands/mpi_command_line.hpp"
 
@@ -9,7 +9,7 @@
 namespace wormcube::cli {
 namespace {
 
-/// The command that the program is called as, by a link of that name; nullptr: by its own name.
+/// The command if the program is started by a link of that name; nullptr: by its own name.
 const char* command_of_name(std::string_view program) {
   const std::string_view name = program.substr(program.rfind('/') + 1);
   if (name == "mpicc") return "mpicc";
@@ -41,7 +41,7 @@ CommandLine split_command_line(int argc, const char* const* argv) {
   const std::string_view name = own[command];
   std::size_t end = own.size();
   if (name == "mpicc" || name == "mpicxx") {
-    // The compiler has a --help, too; alone it is ours.
+    // The compiler has --help too; alone it is ours.
     const bool asks = own.size() == command + 2 && std::string_view(own[command + 1]) == "--help";
     end = asks ? own.size() : command + 1;
   } else if (name == "mpirun") {

@@ -1,4 +1,4 @@
-// Words of the command line that are not ours: another program's, behind mpirun, mpicc and mpicxx.
+// Arguments of another program, after mpirun, mpicc and mpicxx.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -7,14 +7,14 @@
 
 namespace wormcube::cli {
 
-/// The words of a command line: ours, and another program's.
+/// The words of a command line: ours, and the other program's.
 struct CommandLine {
   std::vector<const char*> own;
   std::vector<std::string> program;
 };
 
-/// Cuts off what belongs to another program, behind mpirun, mpicc and mpicxx; mpirun's -np is -n.
-/// Called by a link named mpicc, mpicxx (mpic++, mpiCC) or mpirun (mpiexec) the program is that
+/// Splits off the other program's words after mpirun, mpicc and mpicxx; mpirun's -np becomes -n.
+/// Started by a link named mpicc, mpicxx (mpic++, mpiCC) or mpirun (mpiexec) the program is that
 /// command.
 CommandLine split_command_line(int argc, const char* const* argv);
 

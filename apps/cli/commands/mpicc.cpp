@@ -1,4 +1,4 @@
-// wormcube mpicc, mpicxx: a compiler's command, with what a program needs to be a rank.
+// wormcube mpicc, mpicxx: run a compiler with the options that a program needs to be a rank.
 // SPDX-License-Identifier: Apache-2.0
 #include "wormcube/apps/cli/commands/commands.hpp"
 #include "wormcube/apps/cli/commands/mpi_command_line.hpp"
@@ -27,7 +27,7 @@
 namespace wormcube::cli {
 namespace {
 
-/// What a command line of a compiler asks for.
+/// The purpose of a compiler's command line.
 struct CompilerCall {
   bool links = true, makes_library = false, has_input = false, shows = false;
   std::string shown_part;  ///< "-compile-info" or "-link-info"
@@ -57,8 +57,8 @@ CompilerCall understood(const std::vector<std::string>& words) {
     const std::string& word = words[i];
     if (std::ranges::find(not_for_ranks, word) != not_for_ranks.end()) {
       throw UsageError(
-          fmt::format("mpicc: {}: a program is loaded once for each rank, so it must be able to "
-                      "lie anywhere; leave {} out",
+          fmt::format("mpicc: {}: a program is loaded once per rank, so it must be "
+                      "position-independent; leave {} out",
                       word, word));
     }
     if (std::ranges::find(no_link, word) != no_link.end()) call.links = false;
@@ -69,15 +69,15 @@ CompilerCall understood(const std::vector<std::string>& words) {
       ++i;
     } else if (word[0] != '-' || word == "-" || word.starts_with("-l")) {
       if (is_fortran(word))
-        throw UsageError(
-            fmt::format("mpicc: {}: only C and C++ programs can be built, not Fortran", word));
+        throw UsageError(fmt::format(
+            "mpicc: {}: Fortran is not supported; only C and C++ programs can be built", word));
       call.has_input = true;
     }
   }
   return call;
 }
 
-/// The first line that a compiler prints.
+/// The first line of a compiler's output.
 std::string answer_of(std::vector<std::string> compiler, const std::string& question) {
   compiler.push_back(question);
   const std::string program = compiler.front();
@@ -85,8 +85,8 @@ std::string answer_of(std::vector<std::string> compiler, const std::string& ques
   return out.substr(0, out.find('\n'));
 }
 
-/// The compiler as words: a path to an executable file is one word, whatever blanks it has; other
-/// text ends its words at blanks, "ccache gcc-12". No shell reads it.
+/// The compiler as words: a path to an executable file is one word, blanks included; other text is
+/// split at blanks, "ccache gcc-12". No shell interprets it.
 std::vector<std::string> compiler_words(const std::string& text, const char* variable) {
   std::error_code ignored;
   if (text.find('/') != std::string::npos && access(text.c_str(), X_OK) == 0 &&
@@ -115,13 +115,13 @@ std::string quoted(const std::string& word) {
   return text + "'";
 }
 
-/// What a program's link needs. \param linker_alone  in the form that CMake's FindMPI passes on,
-/// -Wl but not -shared; the compiler links an ordinary program then
+/// The options for linking a program. \param linker_alone  in the form that CMake's FindMPI passes
+/// on, -Wl but not -shared; the compiler links an ordinary program then
 std::vector<std::string> link_words(const mpi::Kit& kit, bool makes_library, bool linker_alone) {
   std::vector<std::string> words{"-L" + kit.library, "-Wl,-rpath," + kit.library};
   if (!makes_library) {
     words.insert(words.end(), {linker_alone ? "-Wl,-shared" : "-shared", "-Wl,-Bsymbolic"});
-    // main may lie in an archive that comes before what asks for it.
+    // main may be in an archive that precedes its use.
     words.insert(words.end(), {"-Wl,-u,wormcube_rank_main", "-Wl,-u,main"});
     if (!linker_alone)
       words.insert(words.end(), {"-Wl,-z,now", "-Wl,-z,relro", "-Wl,-z,defs", "-Wl,-e,_start"});
@@ -134,7 +134,8 @@ std::vector<std::string> whole_command(const std::vector<std::string>& compiler,
                                        const CompilerCall& call) {
   const mpi::Kit kit = mpi::find_kit();
   std::vector<std::string> command = compiler;
-  // First, so that the caller's words win: arrays on a rank's stack cannot reach over its guard.
+  // First, so that the caller's options win. It keeps arrays on a rank's stack from reaching past
+  // its guard.
   command.emplace_back("-fstack-clash-protection");
   for (const std::string& word : words) {
     if (!is_show(word) && word != "-pie") command.push_back(word);
@@ -151,10 +152,10 @@ std::vector<std::string> whole_command(const std::vector<std::string>& compiler,
   return command;
 }
 
-/// The answer to -compile-info or -link-info, by which CMake's FindMPI asks.
+/// The answer to -compile-info or -link-info, which CMake's FindMPI uses.
 std::vector<std::string> part_of_command(const std::string& part) {
   const mpi::Kit kit = mpi::find_kit();
-  // It leaves -fPIC out, unless behind another word, which it splits at the semicolon later.
+  // FindMPI drops -fPIC unless it follows another word, which it splits at the semicolon later.
   if (part == "-compile-info") return {"-I" + kit.include, "-fstack-clash-protection\\;-fPIC"};
   std::vector<std::string> words = link_words(kit, false, true);
   words.insert(words.end(), {"-lwormcube_rank", "-lmpi_abi"});
@@ -200,10 +201,10 @@ Action add_compiler(CLI::App& program, const std::string& name, bool is_cxx) {
       name, fmt::format("Compile and link an MPI program in {} for `wormcube mpirun`",
                         is_cxx ? "C++" : "C"));
   app.footer(fmt::format(
-      "Everything behind {0} goes to the compiler that wormcube was built with, or ${1}, with what "
-      "a program needs to be loaded once for each rank. -show prints that command.\n"
-      "{1} is the path of an executable file, which may have blanks, or words between "
-      "blanks (ccache gcc-12). No shell reads it.\n\n"
+      "Everything after {0} goes to the compiler that wormcube was built with, or to ${1}, with "
+      "the options for loading a program once per rank. -show prints that command.\n"
+      "{1} is the path of an executable file, which may contain blanks, or words separated by "
+      "blanks (ccache gcc-12). No shell interprets it.\n\n"
       "Examples:\n"
       "  wormcube {0} -O2 ring.{2} -o ring\n"
       "  make {3}=\"wormcube {0}\"\n"

@@ -1,4 +1,4 @@
-// wormcube mpirun: an MPI program, its ranks as nodes.
+// wormcube mpirun: run an MPI program with its ranks as nodes.
 // SPDX-License-Identifier: Apache-2.0
 #include "wormcube/apps/cli/commands/commands.hpp"
 #include "wormcube/apps/cli/commands/explore.hpp"
@@ -60,7 +60,7 @@ struct MpirunCommand {
   std::vector<std::string> variables;
 };
 
-/// The most square torus of so many nodes.
+/// The most square torus of this many nodes.
 std::string square_torus(int ranks) {
   int side = static_cast<int>(std::sqrt(static_cast<double>(ranks)));
   while (side > 1 && ranks % side != 0) --side;
@@ -68,7 +68,7 @@ std::string square_torus(int ranks) {
   return fmt::format("torus:{}x{}", ranks / side, side);
 }
 
-/// The program's file: as a path, or in PATH.
+/// The program's file: a path, or found in PATH.
 std::string found_program(const std::string& name) {
   namespace fs = std::filesystem;
   std::error_code ignored;
@@ -87,7 +87,7 @@ std::string found_program(const std::string& name) {
       return candidate.string();
     rest.remove_prefix(std::min(end + 1, rest.size()));
   }
-  throw UsageError(fmt::format("mpirun: there is no program {}, here or in PATH", name));
+  throw UsageError(fmt::format("mpirun: there is no program {} here or in PATH", name));
 }
 
 /// "alltoall=suh-torus": checked on the whole network.
@@ -97,7 +97,7 @@ void add_algorithm(const std::string& text, const Topology& topology, bool is_wh
   const auto equals = text.find('=');
   if (equals == std::string::npos) {
     throw UsageError(
-        fmt::format("--algorithm {}: name an operation and its algorithm, allreduce=ring", text));
+        fmt::format("--algorithm {}: expected OPERATION=ALGORITHM, as in allreduce=ring", text));
   }
   const Operation operation = parse_operation(text.substr(0, equals));
   const std::string name = text.substr(equals + 1);
@@ -152,8 +152,8 @@ ExitCode run(Context& context, const MpirunCommand& options) {
   }
   if (std::ranges::find(words, ":") != words.end()) {
     throw UsageError(
-        "mpirun: ':' (several programs, MPMD) is not provided; run one program, which asks its "
-        "rank what to do");
+        "mpirun: ':' (several programs, MPMD) is not supported; run one program that branches on "
+        "its rank");
   }
   if (options.on.empty() && options.ranks == 0) {
     throw UsageError(
@@ -165,7 +165,7 @@ ExitCode run(Context& context, const MpirunCommand& options) {
   mpi::RunOptions run;
   run.job.ranks = options.ranks == 0 ? topology.nodes() : options.ranks;
   if (run.job.ranks > topology.nodes()) {
-    throw UsageError(fmt::format("mpirun: {} ranks, and {} has {} nodes; each rank is a node",
+    throw UsageError(fmt::format("mpirun: {} ranks, but {} has {} nodes; each rank is a node",
                                  run.job.ranks, topology.name(), topology.nodes()));
   }
   for (const std::string& text : options.algorithms) {
@@ -176,17 +176,15 @@ ExitCode run(Context& context, const MpirunCommand& options) {
     if (options.report || options.output.has_files() || !options.matrix.empty() ||
         !options.trace.empty() || !options.schedule.empty() || options.shuffle) {
       throw UsageError(
-          "mpirun: --explore is for many runs; --report, --json, --matrix, --trace and "
-          "--write-schedule "
-          "are of "
-          "one: name it by its --shuffle");
+          "mpirun: --explore makes many runs, but --report, --json, --matrix, --trace and "
+          "--write-schedule concern one; use --shuffle N for a single run");
     }
     static_cast<void>(found_program(words.front()));
     return explore(context, options.explore);
   }
   run.program = found_program(words.front());
   run.arguments = words;
-  for (const std::string& text : options.variables) {  // NAME alone is one that they have anyway
+  for (const std::string& text : options.variables) {  // NAME alone is already in the environment
     if (const auto equals = text.find('='); equals != std::string::npos)
       setenv(text.substr(0, equals).c_str(), text.c_str() + equals + 1, 1);
   }
@@ -219,8 +217,8 @@ ExitCode run(Context& context, const MpirunCommand& options) {
   require_writable(options.schedule);
   const TraceOptions trace{options.trace, {}, {}};
   trace.validate();
-  std::setvbuf(stdout, nullptr, _IOLBF, BUFSIZ);             // a line of a rank stays whole
-  auto* const job = new mpi::Run(topology, std::move(run));  // its ranks may outlive this
+  std::setvbuf(stdout, nullptr, _IOLBF, BUFSIZ);             // keeps a rank's lines whole
+  auto* const job = new mpi::Run(topology, std::move(run));  // its ranks may outlive this function
   if (job->uses_openmp() && options.executor != "threads" && !options.output.quiet)
     print_error(fmt::format("# ranks are threads, not fibers: {} uses OpenMP\n", words.front()));
   const mpi::JobEnd end = job->wait();
@@ -256,53 +254,48 @@ ExitCode run(Context& context, const MpirunCommand& options) {
 Action add_mpirun(CLI::App& program) {
   auto options = std::make_shared<MpirunCommand>();
   CLI::App& app = *program.add_subcommand(
-      "mpirun", "Run an unmodified MPI program: its ranks are nodes, its messages worms");
+      "mpirun", "Run an unmodified MPI program: ranks are nodes, messages are worms");
   app.add_option("--on", options->on, "The network; each rank is a node")
       ->type_name("NETWORK")
       ->group("What");
-  app.add_option(
-         "-n,--ranks", options->ranks,
-         "How many ranks: the first nodes of the network; without --on the most square torus of "
-         "so many (-np means the same)")
+  app.add_option("-n,--ranks", options->ranks,
+                 "Number of ranks (same as -np): the first nodes of the network; without --on the "
+                 "most square torus of this size")
       ->type_name("N")
       ->check(between(1, 1 << 20))
       ->group("What");
-  app.add_option(
-         "--algorithm", options->algorithms,
-         "Algorithms of collectives, by operation: allreduce=ring,alltoall=suh-torus; else auto")
+  app.add_option("--algorithm", options->algorithms,
+                 "Algorithms of collectives, by operation: allreduce=ring,alltoall=suh-torus "
+                 "(default: auto)")
       ->type_name("OPERATION=NAME[:OPTION=VALUE..]")
       ->delimiter(',')
       ->group("What");
-  app.add_option(
-         "--cost", options->auto_by,
-         "What decides for the others: formulas, of a network's time; or the work of emulating "
-         "them, mostly the fastest on this computer, after dry runs of them all")
+  app.add_option("--cost", options->auto_by,
+                 "The cost that `auto` minimizes. formula: modelled time of the network; work: "
+                 "cost of emulation by dry runs, usually the fastest on this computer")
       ->type_name("formula|work")
-      ->check(CLI::IsMember({"formula", "work"}))
+      ->check(one_of({"formula", "work"}))
       ->capture_default_str()
       ->group("What");
-  app.add_option("--executor", options->executor, "What a rank is: a fiber or an OS thread")
+  app.add_option("--executor", options->executor, "Run each rank as a fiber or an OS thread")
       ->type_name("fibers|threads")
-      ->check(CLI::IsMember({"fibers", "threads"}))
+      ->check(one_of({"fibers", "threads"}))
       ->capture_default_str()
       ->group("Machine");
   app.add_option("--workers", options->workers,
-                 "Threads that fibers run on; 0: one per usable core. With 1 a run repeats exactly")
+                 "Worker threads for fibers (0: one per usable core). With 1 a run repeats exactly")
       ->type_name("N")
       ->check(between(0, 1024))
       ->capture_default_str()
       ->group("Machine");
-  app.add_option(
-         "--eager", options->eager,
-         "Standard sends of at most so many bytes end before they are received; 0: none does, "
-         "which finds programs that rely on it")
+  app.add_option("--eager", options->eager,
+                 "Eager limit in bytes for standard sends; 0 forces rendezvous, which finds "
+                 "programs that rely on buffering")
       ->type_name("N[K|M|G]")
       ->capture_default_str()
       ->group("Machine");
-  app.add_option(
-         "--unexpected-memory", options->unexpected_memory,
-         "Memory of a rank for messages that came before they were asked for; of further ones "
-         "the sender waits")
+  app.add_option("--unexpected-memory", options->unexpected_memory,
+                 "Memory of a rank for unexpected messages; senders of further ones wait")
       ->type_name("N[K|M|G]")
       ->capture_default_str()
       ->group("Machine");
@@ -311,110 +304,99 @@ Action add_mpirun(CLI::App& program) {
       ->capture_default_str()
       ->group("Machine");
   app.add_flag("--strict", options->strict,
-               "What is left at the end, requests and messages, is a failure (exit code 1); so are "
-               "a message whose types are not "
-               "those of its receive, and an MPI_Rsend without a receive")
+               "Fail (exit code 1) for requests and messages left at the end, for a message whose "
+               "types differ from its receive's, and for MPI_Rsend without a receive")
       ->group("Machine");
-  app.add_option(
-         "--shuffle", options->shuffle,
-         "A receive from any source takes one of the messages that are there at random, by this "
-         "number, and "
-         "ranks run in another order; on one worker (the preset then) a number repeats its run")
+  app.add_option("--shuffle", options->shuffle,
+                 "Seed a random choice of messages for receives from any source, and of the order "
+                 "of ranks; with one worker (then the default) a number repeats its run")
       ->type_name("SEED")
       ->group("Machine");
   app.add_option("--explore", options->explore,
-                 "Run it so often more, with --shuffle 1, 2, .., and say which runs end or print "
-                 "otherwise than "
-                 "the first (exit code 1)")
+                 "Run the program N more times, with --shuffle 1, 2, .., and report runs that end "
+                 "or print differently from the first (exit code 1)")
       ->type_name("N")
       ->check(between(1, 1 << 20))
       ->group("Machine");
   app.add_option("--stall", options->stall,
-                 "Warn, once, with a table of where ranks are, if all have only asked (MPI_Test, "
-                 "MPI_Iprobe) or waited for so "
-                 "long; 0: never")
+                 "Warn once, with a table of where ranks are, if all only poll (MPI_Test, "
+                 "MPI_Iprobe) or wait for this many seconds (0: never)")
       ->type_name("SECONDS")
       ->check(between(0.0, 1e6))
       ->capture_default_str()
       ->group("Machine");
   add_time_limit_option(app, options->time_limit, "Machine");
-  app.get_option("--time-limit")->envname("MPIEXEC_TIMEOUT");  // as other MPIs' have it
+  app.get_option("--time-limit")->envname("MPIEXEC_TIMEOUT");  // as in other MPIs
   app.add_option("--clock", options->clock,
-                 "What MPI_Wtime tells: this computer's time; model: each rank's time on a "
-                 "modelled machine, its "
-                 "own work as it is here and messages without contention; steps: messages on the "
-                 "longest chain, "
-                 "which repeats exactly")
+                 "What MPI_Wtime returns. wall: this computer's time; model: each rank's time on a "
+                 "modelled machine, with its own work as on this computer and messages without "
+                 "contention; steps: messages on the longest chain, which repeats exactly")
       ->type_name("wall|model|steps")
-      ->check(CLI::IsMember({"wall", "model", "steps"}))
+      ->check(one_of({"wall", "model", "steps"}))
       ->capture_default_str()
       ->group("Modelled time");
   app.add_option("--compute-speed", options->compute_speed,
-                 "Of --clock model: a rank's own work counts its processor time here, times this; "
-                 "0: messages "
-                 "alone, which is the same on any computer")
+                 "With --clock model: scale a rank's processor time on this computer by this "
+                 "factor; 0 counts only messages, which repeats on any computer")
       ->type_name("X")
       ->check(between(0.0, 1e6))
       ->capture_default_str()
       ->group("Modelled time");
   app.add_option("--machine", options->model.machine,
-                 "Of --clock model: a profile (`wormcube machines` lists them)")
+                 "With --clock model: the machine's profile (`wormcube machines` lists them)")
       ->type_name("NAME|FILE.json")
       ->group("Modelled time");
   options->model.startup_option =
-      app.add_option("--ts", options->model.startup, "The same: start-up of a message, us")
+      app.add_option("--ts", options->model.startup,
+                     "With --clock model: start-up time of a message, us")
           ->type_name("TIME")
           ->capture_default_str()
           ->group("Modelled time");
-  options->model.transfer_option =
-      app.add_option("--tw", options->model.transfer, "The same: transfer of a byte, us")
-          ->type_name("TIME")
-          ->capture_default_str()
-          ->group("Modelled time");
-  app.add_option("--hop", options->model.hop, "The same: a hop, us; without it a byte's time")
+  options->model.transfer_option = app.add_option("--tw", options->model.transfer,
+                                                  "With --clock model: transfer time of a byte, us")
+                                       ->type_name("TIME")
+                                       ->capture_default_str()
+                                       ->group("Modelled time");
+  app.add_option("--hop", options->model.hop,
+                 "With --clock model: time of a hop, us (default: a byte's time)")
       ->type_name("TIME")
       ->group("Modelled time");
   app.add_flag("--report", options->report,
-               "Afterwards, on standard error: calls by function, messages, communicators and the "
-               "algorithms that ran on them")
+               "Report on standard error after the run: calls by function, messages, communicators "
+               "and their algorithms")
       ->group("Output");
-  app.add_option(
-         "--matrix", options->matrix,
-         "Write the bytes that each rank (a line) sent to each, as CSV; collectives' messages too")
+  app.add_option("--matrix", options->matrix,
+                 "Write the bytes that each rank (a line) sent to each other rank as CSV, "
+                 "including collectives")
       ->type_name("FILE")
       ->check(file_name())
       ->group("Output");
   app.add_option(
          "--trace", options->trace,
-         "What each rank called and when, and its messages, by this computer's clock (Chrome trace "
-         "event JSON, for Perfetto); MPI_Pcontrol(0) and (1) turn it off and on, (2) sets a mark")
+         "Trace each rank's calls and messages by this computer's clock (Chrome trace event JSON, "
+         "for Perfetto); MPI_Pcontrol(0) and (1) turn it off and on, (2) sets a mark")
       ->type_name("FILE.json")
       ->check(file_name())
       ->group("Output");
-  app.add_option(
-         "--write-schedule", options->schedule,
-         "The messages of the run, in the steps that follow from who waited for what, as text that "
-         "check, show and replay read (--schedule)")
+  app.add_option("--write-schedule", options->schedule,
+                 "Write the run's messages as a schedule for check, show and replay (--schedule), "
+                 "in steps derived from the waits")
       ->type_name("FILE")
       ->check(file_name())
       ->group("Output");
   add_output_options(app, options->output, false, false);
-  // Of other MPIs, in many makefiles: they place processes, of which there is one here.
+  // Options of other MPIs, common in makefiles: they place processes, but there is only one here.
   app.add_flag("--oversubscribe,--allow-run-as-root", options->placed)->group("");
   app.add_option("--hostfile,--machinefile,--bind-to,--map-by,--rank-by", options->placements)
       ->group("");
   app.add_option("-x", options->variables)->group("");
   app.footer(
-      "The program is one that `wormcube mpicc` or `mpicxx` has linked; its own words follow its "
-      "name. "
-      "Each rank has globals of its own. Output goes where the program's does; what mpirun says "
-      "goes to "
-      "standard error. --oversubscribe, --allow-run-as-root, --hostfile, --bind-to, --map-by "
-      "and --rank-by "
-      "are accepted, as other MPIs have them, and ignored; -x NAME=VALUE sets a variable.\n\n"
-      "Exit codes: the program's own, the first that is not 0; of MPI_Abort its code; 1 after an "
-      "error "
-      "of MPI; 2 usage; 3 deadlock, with a table of who waits for whom; 4 time limit.\n\n"
+      "Link the program with `wormcube mpicc` or `mpicxx`; its arguments follow its name. Each "
+      "rank has its own global variables. The program's output is unchanged; mpirun's own messages "
+      "go to standard error. --oversubscribe, --allow-run-as-root, --hostfile, --bind-to, --map-by "
+      "and --rank-by are accepted for compatibility and ignored; -x NAME=VALUE sets a variable.\n\n"
+      "Exit codes: the first nonzero code of the program's ranks; MPI_Abort's code; 1 after an MPI "
+      "error; 2 usage; 3 deadlock, with a table of which rank waits for which; 4 time limit.\n\n"
       "Examples:\n"
       "  wormcube mpicc ring.c -o ring\n"
       "  wormcube mpirun --on torus:8x8 ./ring\n"

@@ -1,4 +1,4 @@
-// What is told of a run of an MPI program.
+// The report of an MPI program's run.
 // SPDX-License-Identifier: Apache-2.0
 #include "wormcube/apps/cli/commands/mpirun_report.hpp"
 
@@ -24,7 +24,7 @@ std::string name_of_choice(const mpi::Choice& choice) {
   return fmt::format("{}{}{}", choice.algorithm->name, options.empty() ? "" : ":", options);
 }
 
-/// How often each function was called, by all ranks.
+/// Calls of each function by all ranks.
 std::vector<std::pair<std::string, std::uint64_t>> calls_of(const mpi::Job& job) {
   std::vector<std::pair<std::string, std::uint64_t>> all;
   for (std::size_t i = 0; i < static_cast<std::size_t>(mpi::Function::count); ++i) {
@@ -36,7 +36,7 @@ std::vector<std::pair<std::string, std::uint64_t>> calls_of(const mpi::Job& job)
   return all;
 }
 
-/// Least, middle and most over the ranks; by this computer's clock.
+/// Minimum, median and maximum over the ranks, by this computer's clock.
 std::string ranks_text(const Json& by_rank) {
   Table table({{"of a rank", "", true}, {"least"}, {"median"}, {"most"}, {"most at rank"}});
   const auto row = [&](const char* name, const char* key, double unit) {
@@ -57,7 +57,7 @@ std::string ranks_text(const Json& by_rank) {
   row("bytes sent", "bytes", 1);
   row("ms in MPI calls (host)", "inside_us", 1000);
   row("ms outside (host)", "outside_us", 1000);
-  row("questions in vain", "polls", 1);
+  row("unsuccessful polls", "polls", 1);
   row("unexpected bytes, peak", "unexpected_bytes_peak", 1);
   return table.text(false);
 }
@@ -74,8 +74,7 @@ Json report_json(const mpi::Run& run, const mpi::JobEnd& end, int code,
   json["executor"] = run.ranks_are() == ExecutorKind::threads ? "threads" : "fibers";
   json["uses_openmp"] = run.uses_openmp();
   json["exit_code"] = code;
-  put(json, "ended_by", end.text.empty() ? Json(nullptr) : Json(end.text),
-      "all ranks came to their end");
+  put(json, "ended_by", end.text.empty() ? Json(nullptr) : Json(end.text), "all ranks ended");
   json["cost"] = job.options().by_work ? "work" : "formula";
   json["calls"] = Json::object();
   for (const auto& [name, calls] : calls_of(job)) json["calls"][name] = calls;
@@ -101,7 +100,7 @@ Json report_json(const mpi::Run& run, const mpi::JobEnd& end, int code,
     json["communicators"].push_back(std::move(communicator));
   }
   json["left"] = left;
-  const std::string_view no_figures = "the run was ended before its ranks";
+  const std::string_view no_figures = "the run was stopped before its ranks ended";
   const auto& machine = run.statistics();
   json["by_rank"] = Json::array();
   for (Rank r = 0; r < job.ranks(); ++r) {
@@ -165,12 +164,12 @@ void print_report(const Json& json) {
   std::string text =
       fmt::format("# mpirun: {} ranks on {}, as {}{}", json["ranks"].get<int>(),
                   json["topology"].get<std::string>(), json["executor"].get<std::string>(),
-                  json["uses_openmp"].get<bool>() ? " (it uses OpenMP)" : "");
+                  json["uses_openmp"].get<bool>() ? " (the program uses OpenMP)" : "");
   if (!json["wall_us"].is_null()) {
     text += fmt::format(
-        "\n# wall {:.3f} s; {} messages of {} bytes in all, collectives' and program's; {} links "
-        "used, the "
-        "busiest carried {} bytes",
+        "\n"
+        "# wall {:.3f} s; {} messages with {} bytes in all, including collectives; {} links used, "
+        "the busiest carried {} bytes",
         json["wall_us"].get<double>() / 1e6, json["messages"].get<std::uint64_t>(),
         json["bytes"].get<std::uint64_t>(), json["links_used"].get<std::uint64_t>(),
         json["link_bytes_max"].get<std::uint64_t>());
@@ -193,7 +192,7 @@ void print_report(const Json& json) {
                std::to_string(link["bytes"].get<std::uint64_t>())});
   }
   if (!json["busiest_links"].empty()) text += links.text(false);
-  Table grids({{"grid", "", true}, {"of"}, {"hops", "between neighbours, on average"}, {"most"}});
+  Table grids({{"grid", "", true}, {"of"}, {"hops", "between neighbours, average"}, {"most"}});
   bool any_grid = false;
   for (const Json& each : json["communicators"]) {
     if (!each.contains("grid")) continue;

@@ -1,4 +1,4 @@
-// wormcube plot: what other commands wrote as JSON, as pictures.
+// wormcube plot: pictures of other commands' JSON.
 // SPDX-License-Identifier: Apache-2.0
 #include "wormcube/apps/cli/commands/commands.hpp"
 #include "wormcube/apps/cli/commands/plots.hpp"
@@ -23,10 +23,11 @@ struct PlotArguments {
 
 Action add_plot(CLI::App& program) {
   auto options = std::make_shared<PlotArguments>();
-  CLI::App& app = *program.add_subcommand("plot",
-                                          "Plot what run, list, check, replay, reproduce and the "
-                                          "benchmarks wrote as JSON: a page, or SVG");
-  app.add_option("FILES", options->files, "JSON or JSON lines; several: several machines or days")
+  CLI::App& app = *program.add_subcommand(
+      "plot",
+      "Plot the JSON of run, list, check, replay, reproduce and the benchmarks, as a page or SVG");
+  app.add_option("FILES", options->files,
+                 "JSON or JSON lines; several files for several machines or days")
       ->required()
       ->type_name("FILE.json..")
       ->check(file_name());
@@ -35,29 +36,27 @@ Action add_plot(CLI::App& program) {
       ->type_name("FILE|-")
       ->check(file_name())
       ->group("Output");
-  app.add_option(
-         "--svg", options->plot.svg,
-         "Write the plots as pictures, FILE.svg, FILE-2.svg, ..: SVG, or PDF or PNG if FILE "
-         "ends so")
+  app.add_option("--svg", options->plot.svg,
+                 "Write the plots as pictures, FILE.svg, FILE-2.svg, ..: SVG, or PDF or PNG by the "
+                 "name's ending")
       ->type_name("FILE|-")
       ->check(file_name())
       ->group("Output");
-  app.add_option(
-         "--ratio-to", options->plot.ratio_to,
-         "The line that all others are compared with in the second panel; the first, if not given")
+  app.add_option("--ratio-to", options->plot.ratio_to,
+                 "The line to compare all others with in the second panel (default: the first)")
       ->type_name("NAME")
       ->group("What");
   app.add_option(
          "--copy-limit", options->plot.copy_limit,
-         "Draw what copying the data once takes at so many GB/s (see the benchmarks of memcpy)")
+         "Draw the time of copying the data once at this rate in GB/s (see the memcpy benchmarks)")
       ->type_name("GB/S")
       ->check(CLI::PositiveNumber)
       ->group("What");
   app.footer(
-      "Times of one network over block sizes, of one size over nodes, bandwidth, and of `list` "
-      "over several\n"
-      "networks and sizes a map of who is fastest. What is measured and what is the model are "
-      "never one line.\n\n"
+      "Plots: times of one network over block sizes, times of one size over nodes, bandwidth, and "
+      "from `list` over\n"
+      "several networks and sizes a map of the fastest algorithms. Measured and modelled times are "
+      "separate lines.\n\n"
       "Examples:\n"
       "  wormcube run alltoall --on torus:4x4 --algorithm suh-torus,shift --bytes 64..64K --json "
       "times.json\n"
@@ -66,11 +65,11 @@ Action add_plot(CLI::App& program) {
       "  wormcube plot model.json --svg winners.svg");
   return [options](Context& context) {
     if (options->plot.html.empty() && options->plot.svg.empty()) {
-      throw UsageError("plot: say where to: --html FILE or --svg FILE");
+      throw UsageError("plot: missing output; use --html FILE or --svg FILE");
     }
     if (options->plot.html == "-" && options->plot.svg == "-") {
       throw UsageError(
-          "only one of --html and --svg can have standard output; give the other a file");
+          "only one of --html and --svg can write to standard output; name a file for the other");
     }
     require_writable(options->plot.html);
     require_writable(options->plot.svg);

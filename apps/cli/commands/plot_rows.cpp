@@ -29,7 +29,7 @@ std::optional<double> number_of(const Json& row, const char* key) {
   if (value == row.end() || !value->is_number()) return std::nullopt;
   return value->get<double>();
 }
-/// A number of nodes or a side; 0: it is none.
+/// A number of nodes or a side; 0: not a number.
 Rank rank_of(double value) {
   return value >= 0 && value <= std::numeric_limits<Rank>::max() ? static_cast<Rank>(value) : 0;
 }
@@ -54,7 +54,7 @@ std::string algorithm_with_options(const Json& json) {
   return name;
 }
 
-/// 0 of a graph whose file is not here.
+/// 0 for a graph whose file is missing.
 double nodes_of(const std::string& network) {
   try {
     return Topology::parse(network).nodes();
@@ -63,7 +63,7 @@ double nodes_of(const std::string& network) {
   }
 }
 
-/// Rows of run, list, check and replay; what has no time is no row.
+/// Rows of run, list, check and replay; results without a time are skipped.
 void read_timed_row(const Json& json, PlotFile& file) {
   PlotRow row;
   row.what = text_of(json, "operation");
@@ -91,7 +91,7 @@ void read_timed_row(const Json& json, PlotFile& file) {
     row.value = *picoseconds / 1e6;
     row.model = number_of(json, "formula_us");
   } else if (counted != json.end() && counted->is_object() && number_of(*counted, "total")) {
-    // Counted step by step, shared links charged.
+    // Counted step by step, with contention.
     row.kind = PlotRow::Kind::modelled;
     row.value = *number_of(*counted, "total");
     row.at_least = false;
@@ -104,7 +104,7 @@ void read_timed_row(const Json& json, PlotFile& file) {
   file.rows.push_back(std::move(row));
 }
 
-/// A paper's tables: what is counted, and the corrected formula, of each network.
+/// A paper's tables: the counted figure and the corrected formula for each network.
 void read_table(const Json& json, PlotFile& file) {
   const std::string paper = text_of(json, "paper");
   for (const Json& entry : list_of(json, "rows")) {
@@ -242,7 +242,7 @@ PlotFile plot_file_of(Json json, const std::string& name) {
   }
   if (file.rows.empty() && file.figures.empty()) {
     throw UsageError(
-        fmt::format("plot: '{}' has 0 results with times; a plot needs 1 or more of run, list "
+        fmt::format("plot: '{}' has 0 results with times; a plot needs 1 or more from run, list "
                     "--on, check, replay, reproduce or the benchmarks",
                     name));
   }
@@ -251,7 +251,7 @@ PlotFile plot_file_of(Json json, const std::string& name) {
 
 namespace {
 
-/// All of a file. A device may have no end, a sparse file more bytes than its disk: more than the
+/// Reads a whole file. A device may be endless, a sparse file larger than its disk: more than the
 /// limit is refused.
 std::string read_whole(const std::string& name) {
   constexpr std::size_t limit = std::size_t{256} << 20, piece = std::size_t{1} << 20;
@@ -269,8 +269,7 @@ std::string read_whole(const std::string& name) {
   }
   if (text.size() > limit) {
     throw UsageError(fmt::format(
-        "plot: '{}' has more than {} MiB, the most that plot reads; give it results of fewer runs",
-        name, limit >> 20));
+        "plot: '{}' has more than {} MiB, the limit of plot; plot fewer runs", name, limit >> 20));
   }
   if (!input.eof()) {
     throw UsageError(fmt::format("plot: cannot read '{}': {}", name, std::strerror(errno)));
@@ -290,10 +289,10 @@ PlotFile read_plot_file(const std::string& name) {
       if (line.find_first_not_of(" \t\r") == line.npos) continue;
       Json object = Json::parse(line, nullptr, false);
       if (object.is_discarded()) {
-        throw UsageError(fmt::format(
-            "plot: '{}' is not JSON; give it what --json of run, list, check, replay or reproduce "
-            "has written",
-            name));
+        throw UsageError(
+            fmt::format("plot: '{}' is not JSON; plot needs a file written by --json of run, list, "
+                        "check, replay or reproduce",
+                        name));
       }
       json.push_back(std::move(object));
     }

@@ -84,13 +84,13 @@ Plotted plotted(const LinePlot& plot) {
   return result;
 }
 
-/// Who is fastest where, by the model.
+/// A map of the fastest algorithms by modelled time.
 Plotted winners_of(std::vector<PlotRow> rows, const std::string& what, const std::string& ports,
                    const std::vector<std::string>& foot) {
   WinnerMap map;
   map.title = fmt::format("{}: the fastest algorithm with {} by model time", what, ports);
   map.below =
-      "number: how many times faster than the second; pale: no clear winner; busy links shared";
+      "number: how many times faster than the runner-up; pale: no clear winner; busy links shared";
   map.foot = foot;
   std::set<std::string> unknown;
   for (const PlotRow& row : rows) {
@@ -101,7 +101,7 @@ Plotted winners_of(std::vector<PlotRow> rows, const std::string& what, const std
     for (const std::string& name : unknown) names += " " + name;
     map.foot.insert(
         map.foot.begin(),
-        "left out where links are shared and the model does not know how often:" + names);
+        "left out, because links are shared and the model does not know how often:" + names);
     std::erase_if(rows, [](const PlotRow& row) { return row.at_least; });
   }
   std::erase_if(rows, [](const PlotRow& row) { return !row.chosen_by_auto; });
@@ -142,7 +142,7 @@ Plotted winners_of(std::vector<PlotRow> rows, const std::string& what, const std
       }
     }
   }
-  // Those that win somewhere have the colours.
+  // Algorithms that win somewhere get the colours.
   std::vector<int> place(map.algorithms.size(), -1);
   std::vector<std::string> winners;
   for (WinnerMap::Row& row : map.rows) {
@@ -162,7 +162,7 @@ Plotted winners_of(std::vector<PlotRow> rows, const std::string& what, const std
   return result;
 }
 
-/// What was counted of each network, and the formula.
+/// The counted figure of each network, and the formula.
 Plotted counted_of(const std::vector<PlotRow>& rows, const std::string& what,
                    const std::vector<std::string>& foot) {
   DotPlot plot;
@@ -196,7 +196,7 @@ Plotted counted_of(const std::vector<PlotRow>& rows, const std::string& what,
   return result;
 }
 
-/// Networks of as many nodes are lines of their own.
+/// Networks with the same number of nodes get separate lines.
 void name_networks(std::vector<PlotRow>& rows) {
   std::set<std::pair<std::string, double>> seen;
   const bool repeated = std::ranges::any_of(
@@ -218,7 +218,7 @@ std::vector<Plotted> plots_of(std::vector<PlotRow> rows, const std::vector<std::
         std::string names;
         for (const PlotSeries& series : plot.series)
           names += (names.empty() ? "" : " ") + series.name;
-        throw UsageError(fmt::format("plot: no results of '{}' to compare with; there are: {}",
+        throw UsageError(fmt::format("plot: no results of '{}' to compare with; available: {}",
                                      options.ratio_to, names));
       }
       plot.ratio_to = options.ratio_to;
@@ -253,10 +253,9 @@ std::vector<Plotted> plots_of(std::vector<PlotRow> rows, const std::vector<std::
     const bool measured = kind == PlotRow::Kind::measured;
     const bool replayed = kind == PlotRow::Kind::replayed;
     const std::string points =
-        measured ? "points: median; bands: first to third quartile; dashed: cost model"
-        : replayed
-            ? "points: replayed on a modelled machine, nothing is measured; dashed: the formula"
-            : "dashed: the cost model; nothing here is measured";
+        measured   ? "points: median; bands: first to third quartile; dashed: cost model"
+        : replayed ? "points: replayed on a modelled machine, not measured; dashed: the formula"
+                   : "dashed: the cost model; nothing is measured";
     bool drawn = false;
     for (const auto& [network, of_network] : sizes) {
       if (of_network.size() < 2) continue;
@@ -297,7 +296,7 @@ std::vector<Plotted> plots_of(std::vector<PlotRow> rows, const std::vector<std::
       drawn = true;
     }
     if (kind == PlotRow::Kind::modelled && sizes.size() > 1 && nodes.size() > 1) {
-      // With all ports those that need one take part, too.
+      // With all ports, one-port algorithms are compared too.
       const auto one_port = [](const PlotRow& row) { return row.ports == "one"; };
       std::vector<PlotRow> here;
       std::ranges::copy_if(group, std::back_inserter(here), one_port);
@@ -321,7 +320,7 @@ std::vector<Plotted> plots_of(std::vector<PlotRow> rows, const std::vector<std::
       finish(std::move(plot));
       drawn = true;
     }
-    if (!drawn) {  // one size on one network: still a picture of its points
+    if (!drawn) {  // one size on one network: a picture of its points
       LinePlot plot = lines_of(group, LinePlot::X::bytes, foot);
       if (plot.series.empty()) plot = lines_of(group, LinePlot::X::nodes, foot);
       plot.title = fmt::format("{} on {}: time", what, group.front().network);

@@ -1,4 +1,4 @@
-// Plots of results: which there are, and the files they go to.
+// Plots of results: their kinds, and their files.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -11,8 +11,8 @@
 namespace wormcube::cli {
 
 struct PlotOptions {
-  std::string html, svg;  ///< files, "-", or empty: not wanted
-  std::string ratio_to;   ///< the line that others are compared with; empty: the first
+  std::string html, svg;  ///< files, "-", or empty for none
+  std::string ratio_to;   ///< the line to compare others with; empty: the first
   double copy_limit = 0;  ///< GB/s; 0: not drawn
 };
 /// Throws UsageError if there is nothing to draw, or files mix schemas.

@@ -1,4 +1,4 @@
-// wormcube replay: what schedules need on a modelled machine, and why.
+// wormcube replay: the time of schedules on a modelled machine, and its causes.
 // SPDX-License-Identifier: Apache-2.0
 #include "wormcube/runtime/replay/replay.hpp"
 
@@ -78,7 +78,7 @@ class Replayer {
     json["lock_step_form_exact"] = form.not_exact.empty();
     json["lock_step_form_note"] =
         form.not_exact.empty() ? "a replay in lock step takes exactly this" : form.not_exact;
-    // Where nothing was blocked, that is what was replayed.
+    // If nothing was blocked, the replay took this time.
     json["uncontended_ps"] =
         r.time && r.blocked == 0 ? *r.time : uncontended(schedule, routing, model).time;
     put(json, "formula_us", json_value(formula),
@@ -158,7 +158,7 @@ class Replayer {
     const std::string reason =
         options_.messages == "off"
             ? "--messages off"
-            : fmt::format("more than {} messages; --messages on gives them", many);
+            : fmt::format("more than {} messages; --messages on lists them", many);
     Json messages = nullptr, nodes = nullptr, links = nullptr;
     if (wanted && has_json) {
       messages = Json::array();
@@ -197,7 +197,7 @@ class Replayer {
             std::to_string(r.messages.size())};
   }
 
-  /// Notes are filled to the line's width; what has lines of its own is one note each.
+  /// Notes are filled to the line's width; a text with lines of its own becomes one note per line.
   void note_lines(const std::string& text) {
     std::istringstream lines(text);
     for (std::string line; std::getline(lines, line);) results_.note(line);
@@ -212,7 +212,7 @@ class Replayer {
     }
     if (!form.not_exact.empty()) {
       results_.note(
-          "'>' before a lock-step time: a replay in lock step may take longer: links or "
+          "'>' before a lock-step time: a replay in lock step may take longer, because links or "
           "ports serve several messages in a step, or buffers are short");
     }
     if (options_.critical_path) {
@@ -243,16 +243,16 @@ class Replayer {
   Results& results_;
 };
 
-/// What is asked for beside the machine, and contradicts.
+/// Contradictory options other than the machine's.
 void require_one_source(const ReplayCommand& options) {
   if (options.schedule.empty() == options.what.operation.empty()) {
-    throw UsageError("give an operation and --on TOPOLOGY, or a schedule's text: --schedule FILE");
+    throw UsageError("missing operation: pass OPERATION and --on TOPOLOGY, or --schedule FILE");
   }
   if (!options.schedule.empty() && !options.what.on.empty()) {
-    throw UsageError("--on has no effect with --schedule: the file names its network");
+    throw UsageError("--on has no effect with --schedule: the file defines the network");
   }
   if (options.schedule.empty() && options.what.on.empty()) {
-    throw UsageError("give the network: --on torus:4x4");
+    throw UsageError("missing network: pass --on, as in --on torus:4x4");
   }
 }
 
@@ -303,7 +303,7 @@ ExitCode replay_command(Context& context, const ReplayCommand& given) {
                              : chooser_by_formula(context, output);
   sweep.select(context, resolved.cost, choose);
   if (options.trace.wanted() && !sweep.is_single()) {
-    throw UsageError("--trace takes one algorithm on one network with one size");
+    throw UsageError("--trace needs a single algorithm, network and size");
   }
 
   print_setting(output, "replay",
@@ -350,65 +350,64 @@ ExitCode replay_command(Context& context, const ReplayCommand& given) {
 Action add_replay(CLI::App& program) {
   auto options = std::make_shared<ReplayCommand>();
   CLI::App& app = *program.add_subcommand(
-      "replay", "What an algorithm or a schedule needs on a modelled machine, flit by flit");
+      "replay", "Simulate an algorithm or a schedule on a modelled machine, flit by flit");
   app.add_option("OPERATION", options->what.operation, operations_text());
   add_on_option(app, options->what.on, false);
   app.add_option(
          "--schedule", options->schedule,
-         "Replay a schedule's text, as `show --write-schedule` writes it, instead of an operation")
+         "Replay a schedule file, as `show --write-schedule` writes it, instead of an operation")
       ->type_name("FILE")
       ->check(file_name())
       ->group("What");
   add_algorithm_options(app, options->what.algorithm);
   options->what.bytes_option = add_sizes_option(app, options->bytes, "Block size");
-  app.add_option(
-         "--cost", options->by,
-         "What `auto` chooses by: the formulas, replays of them all, or the work of emulating them")
+  app.add_option("--cost", options->by,
+                 "The cost that `auto` minimizes: modelled time by formula, replayed time, or work "
+                 "of emulation")
       ->type_name("formula|replay|work")
-      ->check(CLI::IsMember({"formula", "replay", "work"}))
+      ->check(one_of({"formula", "replay", "work"}))
       ->capture_default_str()
       ->group("What");
   add_model_options(app, options->model);
   add_call_options(app, options->what.call);
   app.add_flag("--critical-path", options->critical_path,
-               "What the end time is made of: which messages, which work")
+               "Print the critical path: the messages and the work that make up the time")
       ->group("Reports");
-  app.add_option("--explain", options->explain, "The algorithm's formula with the numbers put in")
+  app.add_option("--explain", options->explain, "Print the algorithm's formula with its numbers")
       ->type_name("ALGORITHM")
       ->group("Reports");
   add_trace_options(
       app, options->trace,
-      "The replay as a trace for Perfetto: a process per node, arrows, busy channels");
+      "Trace the replay for Perfetto: a process per node, arrows for messages, busy channels");
   app.add_option("--messages", options->messages,
-                 "Each message, node and link in JSON; auto: of up to 100 000 messages")
+                 "List each message, node and link in JSON; auto: up to 100 000 messages")
       ->type_name("on|off|auto")
-      ->check(CLI::IsMember({"on", "off", "auto"}))
+      ->check(one_of({"on", "off", "auto"}))
       ->capture_default_str()
       ->group("Reports");
   add_command_limit_option(app, options->time_limit);
   add_output_options(app, options->output);
   app.footer(
       "The schedule is recorded without data and simulated in whole picoseconds: worms hold and "
-      "wait, "
-      "flits take turns on\n"
-      "links, ports serve one message after the other (docs/explanation/replay.md). The same "
-      "figures "
-      "on every host. Columns:\n"
-      "  time       of the slowest node\n"
-      "  lock step  if all nodes took each step together, by a closed form; '>': it may take "
+      "wait, flits take turns on\n"
+      "links, ports serve one message after the other (docs/explanation/replay.md). Results are "
+      "the same on every host.\n"
+      "Columns:\n"
+      "  time       the slowest node's time\n"
+      "  lock step  closed-form time if nodes were synchronised after each step; '>': it may take "
       "longer\n"
-      "  formula    the algorithm's own, with ts, tw, tr and tc; no hops, no contention but the "
-      "counted\n"
-      "  bound      what no algorithm can beat (of a file: what these messages take at least)\n"
+      "  formula    the algorithm's own, with ts, tw, tr and tc; no hops, only counted contention\n"
+      "  bound      a time that no algorithm can beat (for a file: that these messages cannot "
+      "beat)\n"
       "  eff.       bound / time\n"
       "  blocked    messages that waited for others, or shared a link\n"
-      "  busiest    part of the time that the busiest link carries flits\n"
-      "  with --wide:\n"
-      "  lost       by all of these messages together\n"
-      "  at ports   in queues at injection and ejection ports; late: from a receive's post to its "
-      "send's\n"
-      "  mean       of all links of the network\n\n"
-      "Exit code 3 after a deadlock of the model, which is told with its cycle.\n\n"
+      "  busiest    fraction of the time that the busiest link carries flits\n"
+      "  With --wide:\n"
+      "  lost       time lost by all blocked messages together\n"
+      "  at ports   time in queues at injection and ejection ports; late: from a receive's post to "
+      "its send's\n"
+      "  mean       the same fraction as busiest, averaged over all links\n\n"
+      "Exit code 3 if the model deadlocks; the report shows the cycle.\n\n"
       "Examples:\n"
       "  wormcube replay alltoall --on torus:8x8 --algorithm all --bytes 64,4K\n"
       "  wormcube replay alltoall --on torus:16x16 --algorithm all --machine t3d\n"

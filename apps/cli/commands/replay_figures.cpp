@@ -75,7 +75,7 @@ UseOfLinks link_use(const Replay& replay, const Routing& routing) {
   if (!replay.time || *replay.time == 0) return use;
   Ticks all = 0, most = 0, busy = 0;
   Link link = -1, busiest = -1;
-  for (const ReplayedChannel& channel : replay.channels) {  // those of a link follow each other
+  for (const ReplayedChannel& channel : replay.channels) {  // a link's entries are adjacent
     const Link here = routing.link(channel.channel);
     busy = (here == link ? busy : 0) + channel.busy;
     link = here;
@@ -156,8 +156,7 @@ std::vector<std::string> explanation(const ReplayTask& task, const Topology& top
   lines.push_back(numbers);
   lines.push_back(parts + fmt::format(" = {:g} us", predicted_us(p, cost, task.block_bytes)));
   if (p.link_blocks && p.link_blocks != p.transmission_blocks) {
-    lines.emplace_back(
-        "  (links are shared: blocks are counted times the load of their busiest link)");
+    lines.emplace_back("  (links are shared: blocks count times the load of their busiest link)");
   }
   lines.push_back(fmt::format("  source: {}", task.collective->algorithm->source));
   return lines;

@@ -16,18 +16,18 @@
 
 namespace wormcube::cli {
 
-/// What is replayed: an algorithm's call, or a file's schedule.
+/// The subject of a replay: an algorithm's call, or a file's schedule.
 struct ReplayTask {
-  const Collective* collective = nullptr;  // none: a file's
+  const Collective* collective = nullptr;  // empty for a file
   Bytes block_bytes = 0;
   std::string name;  // "suh-torus", or the file
 };
 
-/// What nobody can beat, of a call; and what its messages take at least.
+/// Lower bounds: for any algorithm of a call, and for its messages.
 struct ReplayBounds {
   std::optional<Ticks> startups, transmission;
   ScheduleBounds schedule;
-  /// The highest that holds for any algorithm; of a file's schedule, for these messages.
+  /// The highest bound for any algorithm; for a file's schedule, for these messages.
   Ticks highest() const {
     if (startups || transmission) return std::max(startups.value_or(0), transmission.value_or(0));
     return std::max(schedule.ports, schedule.links);
@@ -36,7 +36,7 @@ struct ReplayBounds {
 
 inline constexpr const char* of_a_file = "the schedule came from a file";
 
-/// R rounds of start-ups: of each but the last at least a start-up and a flit through the port, of
+/// R rounds of start-ups: each but the last takes at least a start-up and a flit through the port,
 /// the last a whole message.
 ReplayBounds bounds_of(const ReplayTask& task, const Schedule& schedule, const Routing& routing,
                        const MachineModel& model);
@@ -46,7 +46,7 @@ Json replayed_links_json(const Replay& replay, const Routing& routing);
 Json replayed_nodes_json(const Replay& replay);
 Json critical_path_json(const std::vector<PathPiece>& path);
 
-/// Parts of the time for the link that is busiest and for all that are there.
+/// Fractions of the time for the busiest link and for all links.
 struct UseOfLinks {
   double busiest = 0, mean = 0;
   std::string name;
@@ -55,7 +55,7 @@ UseOfLinks link_use(const Replay& replay, const Routing& routing);
 
 std::string seconds_cell(Ticks ticks);
 std::vector<Table::Column> replay_columns(std::size_t topology_width, std::size_t name_width);
-/// The formula with the numbers put in.
+/// The formula with its numbers.
 std::vector<std::string> explanation(const ReplayTask& task, const Topology& topology,
                                      const CostModel& cost);
 

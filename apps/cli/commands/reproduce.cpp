@@ -42,8 +42,8 @@ struct ReproduceCommand {
   OutputOptions output;
 };
 
-/// Whether the program takes what the paper prints: another question than whether it passes, which
-/// is by the corrected formula.
+/// Whether the program's count is the printed one. Passing is another question: it compares with
+/// the corrected formula.
 std::optional<bool> is_as_printed(const Figure& figure) {
   return figure.printed ? std::optional(*figure.printed == figure.counted) : std::nullopt;
 }
@@ -139,7 +139,7 @@ Json figure_json(const BroadcastFigure& figure, std::optional<bool> passed) {
 ExitCode reproduce_figure(Context& context, const ReproduceCommand& options) {
   const OutputOptions& output = options.output;
   if (!options.on.empty())
-    throw UsageError("reproduce wang-tseng: its tori are n x n x n; say --sizes n,n,..");
+    throw UsageError("reproduce wang-tseng: its tori are n x n x n; use --sizes n,n,..");
   if (std::ranges::any_of(options.sizes, [](int n) { return n < 2; }))
     throw UsageError("reproduce wang-tseng: a side of 1; need 2 or more");
   require_writable(options.svg);
@@ -176,7 +176,7 @@ ExitCode reproduce_figure(Context& context, const ReproduceCommand& options) {
   for (const std::string& failure : figure.failures) print_note(output, "FAILED: " + failure);
   print_fact(output, "passed",
              figure.failures.empty()
-                 ? "yes: every broadcast was delivered, in the steps that its formula gives"
+                 ? "yes: every broadcast was delivered, in as many steps as its formula gives"
                  : "NO");
   results.keep_whole(figure_json(figure, figure.failures.empty()));
   results.finish(true);
@@ -191,8 +191,8 @@ ExitCode reproduce_paper(Context& context, const ReproduceCommand& options) {
   const OutputOptions& output = options.output;
   output.validate();
   if (options.paper != "wang-tseng" && options.count_up_to_option->count() > 0) {
-    throw UsageError(
-        fmt::format("--count-up-to has no effect on reproduce {}: all is counted", options.paper));
+    throw UsageError(fmt::format(
+        "--count-up-to has no effect on reproduce {}: everything is counted", options.paper));
   }
   if (options.paper == "dimakopoulos") {
     std::vector<std::string> products = options.on;
@@ -201,8 +201,8 @@ ExitCode reproduce_paper(Context& context, const ReproduceCommand& options) {
   }
   if (options.paper == "wang-tseng") return reproduce_figure(context, options);
   if (!options.svg.empty())
-    throw UsageError(
-        fmt::format("reproduce {}: has tables, no figure to draw (--svg)", options.paper));
+    throw UsageError(fmt::format("reproduce {}: --svg needs a figure, but this paper has tables",
+                                 options.paper));
   const Paper& paper = find_paper(options.paper);
   std::vector<std::string> networks = options.on;
   for (const int size : options.sizes) networks.push_back(paper.network_of_size(size));
@@ -223,7 +223,7 @@ ExitCode reproduce_paper(Context& context, const ReproduceCommand& options) {
   };
   keep({});
   bool all_passed = true;
-  std::vector<std::string> notes;  // below the last table, each once
+  std::vector<std::string> notes;  // printed below the last table, each once
   const auto note = [&](std::string text) {
     if (std::ranges::find(notes, text) == notes.end()) notes.push_back(std::move(text));
   };
@@ -266,10 +266,12 @@ ExitCode reproduce_paper(Context& context, const ReproduceCommand& options) {
 Action add_reproduce(CLI::App& program) {
   auto options = std::make_shared<ReproduceCommand>();
   CLI::App& app = *program.add_subcommand(
-      "reproduce", "A paper's tables: as printed, corrected, and counted from the programs");
+      "reproduce",
+      "Reproduce a paper's tables: as printed, corrected, and counted from the programs");
   app.add_option("PAPER", options->paper,
                  "kim (complete exchange on tori), suh (complete exchange on meshes), dimakopoulos "
                  "(total exchange in products of any graphs) or wang-tseng (broadcast on tori)")
+      ->check(one_of({"kim", "suh", "dimakopoulos", "wang-tseng"}))
       ->required();
   add_on_option(app, options->on, false);
   app.add_option("--sizes", options->sizes, "Sides N of N x N networks, separated by commas")
@@ -277,28 +279,29 @@ Action add_reproduce(CLI::App& program) {
       ->delimiter(',')
       ->check(at_least(1));
   app.add_option("--prove-up-to", options->check.prove_up_to,
-                 "Prove delivery by a run with marked blocks on up to so many nodes")
+                 "Skip the proof of delivery, a run with marked blocks, above N nodes")
       ->type_name("NODES")
       ->check(at_least(0))
       ->capture_default_str();
   options->count_up_to_option =
       app.add_option("--count-up-to", options->count_up_to,
-                     "wang-tseng: record programs on up to so many nodes; beyond, formulas alone")
+                     "wang-tseng: record programs on up to N nodes; use only formulas beyond")
           ->type_name("NODES")
           ->check(at_least(0))
           ->capture_default_str();
-  app.add_option("--svg", options->svg,
-                 "wang-tseng: draw the figure into this file: SVG, or PDF or PNG if FILE ends so")
+  app.add_option(
+         "--svg", options->svg,
+         "wang-tseng: write the figure to this file: SVG, or PDF or PNG by the name's ending")
       ->type_name("FILE")
       ->check(file_name());
   add_record_pieces_option(app, options->check.record_pieces);
   add_command_limit_option(app, options->time_limit);
   add_output_options(app, options->output, false, true);
   app.footer(
-      "For start-ups, transmission and rearrangement, a line each, what the paper's formula "
-      "gives ('-': it gives none for this network), what the corrected formula gives, and what is "
-      "counted from the recorded program. A row passes if delivery, ports and links are right and "
-      "the count equals the corrected formula.\n\n"
+      "Start-ups, transmission and rearrangement have a line each with the paper's formula ('-': "
+      "none for this network), the corrected formula, and the count from the recorded program. A "
+      "row passes if delivery, ports and links are right and the count equals the corrected "
+      "formula.\n\n"
       "Examples:\n"
       "  wormcube reproduce kim                          N = 4, 8, 16, 32\n"
       "  wormcube reproduce kim --sizes 8,16,64          other sizes\n"

@@ -1,11 +1,11 @@
-// JSON of what `wormcube reproduce` has found.
+// The JSON of `wormcube reproduce`.
 // SPDX-License-Identifier: Apache-2.0
 #include "wormcube/apps/cli/commands/reproduce_json.hpp"
 
 namespace wormcube::cli {
 
 void put_passed(Json& json, std::optional<bool> passed) {
-  put(json, "passed", json_value(passed), "stopped before the end: what is here is complete");
+  put(json, "passed", json_value(passed), "stopped before the end: the rows here are complete");
 }
 
 Json reproduced_json(std::string_view paper, std::string_view citation, const Json& rows,

@@ -1,4 +1,4 @@
-// JSON of what `wormcube reproduce` has found, so far or in the end.
+// The JSON of `wormcube reproduce`, so far or at the end.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -11,7 +11,7 @@
 
 namespace wormcube::cli {
 
-/// \param passed  empty: not at the end yet
+/// \param passed  empty: not yet at the end
 void put_passed(Json& json, std::optional<bool> passed);
 /// A paper of tables. \param rows, refused  arrays
 Json reproduced_json(std::string_view paper, std::string_view citation, const Json& rows,

@@ -20,7 +20,7 @@ using namespace apps;
 
 namespace {
 
-/// "met": equal to the bound; "best": no integer is between.
+/// "met": equal to the bound; "best": no integer lies between.
 std::string verdict_cell(const CheckResult& check) {
   if (check.bound_met() == true) return "met";
   return check.optimal() == true ? "best" : "no";
@@ -123,14 +123,13 @@ ExitCode reproduce_products(Context& context, const std::vector<std::string>& ne
     keep({});
   }
   print_table(output, table);
-  print_note(
-      output,
-      "steps of one block; A1, A2: one port, against (3) = AS (or a tree's busiest node, or a "
-      "cut, where that is more); A3, A3G: all ports, against (4) (or all hops over all "
-      "links, where that is more); A3G is our extension");
   print_note(output,
-             "met: equal to the bound; best: no integer is between; no: above it (it may still be "
-             "the best possible)");
+             "steps of one block; A1, A2: one port, against (3) = AS (or a tree's busiest node, or "
+             "a cut, if that is more); A3, A3G: all ports, against (4) (or all hops over all "
+             "links, if that is more); A3G is our extension");
+  print_note(output,
+             "met: equal to the bound; best: no integer lies between; no: above it (but possibly "
+             "still the best)");
   for (const std::string& note : notes) print_note(output, note);
   for (const Erratum& erratum : dimakopoulos_errata()) {
     print_note(output, fmt::format("erratum {}: {}: printed: {}; correct: {}", erratum.name,

@@ -11,7 +11,7 @@
 
 namespace wormcube::cli {
 
-/// \param networks  empty: those that show what the theory claims and what it does not
+/// \param networks  empty: those that show what the theory claims, and its limits
 ExitCode reproduce_products(Context& context, const std::vector<std::string>& networks,
                             const CheckOptions& check, const OutputOptions& output);
 

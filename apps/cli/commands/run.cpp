@@ -1,4 +1,4 @@
-// wormcube run: algorithms on the machine, with real data, timed and verified.
+// wormcube run: run algorithms on the machine with real data, timed and verified.
 // SPDX-License-Identifier: Apache-2.0
 #include "wormcube/collectives/harness/run.hpp"
 
@@ -50,20 +50,19 @@ struct RunCommand {
   std::string plot;  // a file, HTML or SVG by its name
 };
 
-/// Before anything is printed: the machine itself would refuse later.
+/// Checked before anything is printed: the machine itself would refuse later.
 void require_acyclic(const Topology& topology, int virtual_channels) {
   if (const auto cycle = dependency_cycle(Routing(topology, virtual_channels))) {
     throw UsageError(
-        fmt::format("{} with {} virtual channel per ring link can deadlock: messages that go up to "
-                    "once round a ring, as a program's moves may, can wait for each other in a "
-                    "cycle, {}; use --virtual-channels 2 (`check` counts one algorithm's own "
-                    "routes, which may have no cycle)",
+        fmt::format("{} with {} virtual channel per ring link can deadlock: messages that go "
+                    "around a ring can wait for each other in a cycle, {}; use --virtual-channels "
+                    "2 (`check` counts one algorithm's own routes, which may have no cycle)",
                     topology.name(), virtual_channels, *cycle));
   }
 }
 
-/// What the dry run of a row has thrown, if it is the row's own fault: the row says it. Throws what
-/// is the caller's or this computer's: that it needs more memory than there is.
+/// The failure of a row's dry run, if the row itself caused it. Rethrows errors of the caller or
+/// this computer, such as missing memory.
 std::exception_ptr failure_in_dry_run(Context& context, const Sweep::Row& row,
                                       const CollectiveRun& run, const MachineFlags& flags) {
   context.set_doing(fmt::format("{} {} on {}, dry run", row.collective.operation()->name,
@@ -82,7 +81,7 @@ std::exception_ptr failure_in_dry_run(Context& context, const Sweep::Row& row,
   return nullptr;
 }
 
-/// Networks on which the machine runs as it is asked to.
+/// Networks on which the machine can run with these options.
 std::vector<Topology> topologies_to_run(const Context& context, const RunCommand& options) {
   std::vector<Topology> topologies = parse_topologies(options.what.on);
   for (const Topology& topology : topologies) {
@@ -95,7 +94,7 @@ std::vector<Topology> topologies_to_run(const Context& context, const RunCommand
   return topologies;
 }
 
-/// What is run, whatever comes of it.
+/// The settings of a run, whatever its result.
 Json call_json(const Sweep::Row& row, const RunCommand& options, const MachineOptions& machine) {
   const Collective& collective = row.collective;
   const Algorithm& algorithm = *collective.algorithm;
@@ -113,7 +112,7 @@ Json call_json(const Sweep::Row& row, const RunCommand& options, const MachineOp
           {"calls", options.run.calls}};
 }
 
-/// On what it is run, and where it comes from. \param json  call_json
+/// The machine and the provenance. \param json  call_json
 void add_origin_json(const Context& context, Json& json, const Algorithm& algorithm,
                      const RunCommand& options, const MachineOptions& machine) {
   add_machine_json(context, json, options.machine, machine, json.at("nodes").get<Rank>());
@@ -157,7 +156,7 @@ Json result_json(const Context& context, Json json, const RunResult& result,
   return json;
 }
 
-/// \param with_calls  there are calls back to back
+/// \param with_calls  the table has calls back to back
 std::vector<Table::Column> run_columns(const RowNames& names, bool with_calls) {
   return {
       {.head = "topology", .text = true, .cut = 12, .is_name = true, .names = names.topologies},
@@ -180,7 +179,7 @@ std::vector<Table::Column> run_columns(const RowNames& names, bool with_calls) {
       {.head = "wrong", .unit = "B", .width = 6}};
 }
 
-/// A bandwidth as the table has it; JSON has GB/s.
+/// A bandwidth in the table's unit; JSON has GB/s.
 std::string megabytes(std::optional<double> gb_per_s) {
   if (gb_per_s) *gb_per_s *= 1000;
   return cell_rate(gb_per_s);
@@ -208,7 +207,7 @@ std::vector<std::string> cells(const RunResult& result, bool all_port) {
           result.wrong ? std::to_string(*result.wrong) : "?"};
 }
 
-/// The row of one that has failed.
+/// The row of a failed run.
 std::vector<std::string> cells_without_result(const Sweep::Row& row, bool all_port) {
   std::vector<std::string> cells(run_columns({}, false).size(), "-");
   cells[0] = row.topology.name();
@@ -219,14 +218,14 @@ std::vector<std::string> cells_without_result(const Sweep::Row& row, bool all_po
   return cells;
 }
 
-/// Machines of one network: one for each port model and kind of routes, built when first needed.
+/// Machines of one network: one for each port model and kind of routes, built on demand.
 class Machines {
  public:
   /// \param trace  sees the nodes' waits; may be null
   Machines(Context& context, const Topology& topology, const MachineFlags& flags,
            NodeObserver* trace)
       : context_(context), topology_(topology), flags_(flags), trace_(trace) {}
-  /// The one of all processes.
+  /// The machine of all processes.
   Multicomputer& in_processes() {
     if (!in_processes_) in_processes_ = cluster_machine(context_, flags_, topology_, false);
     return *in_processes_;
@@ -254,11 +253,11 @@ class Machines {
 /// One run, its figures and files.
 class Runs {
  public:
-  /// \param trace  of the only run; may be null
+  /// \param trace  for the only run; may be null
   Runs(Context& context, const RunCommand& options, Results& results, RunTrace* trace)
       : context_(context), options_(options), results_(results), trace_(trace) {}
 
-  /// \param settings  JSON of what is run
+  /// \param settings  JSON of the run
   ExitCode operator()(const Sweep::Row& row, Progress& progress, const Json& settings,
                       const MachineOptions& settled) {
     if (machines_ == nullptr || of_ != &row.topology) {
@@ -321,7 +320,7 @@ ExitCode run(Context& context, const RunCommand& given) {
           return options.plot.ends_with(end);
         })) {
       throw UsageError(fmt::format(
-          "--plot '{}': its name says the format; end it with .html, .svg, .pdf or .png",
+          "--plot '{}': unknown format; the name must end with .html, .svg, .pdf or .png",
           options.plot));
     }
     require_writable(options.plot);
@@ -339,8 +338,8 @@ ExitCode run(Context& context, const RunCommand& given) {
   }
   if (options.trace.wanted() && options.machine.in_processes()) {
     throw UsageError(
-        fmt::format("--trace has no effect with --executor {}: it sees the nodes of "
-                    "this process; use threads or fibers",
+        fmt::format("--trace has no effect with --executor {}: a trace covers only this process; "
+                    "use threads or fibers",
                     options.machine.executor));
   }
   const std::vector<Bytes> sizes =
@@ -360,7 +359,7 @@ ExitCode run(Context& context, const RunCommand& given) {
   }
   const Topology& first = sweep.topologies().front();
   if (options.trace.wanted() && !sweep.is_single()) {
-    throw UsageError("--trace takes one algorithm on one network with one size");
+    throw UsageError("--trace needs a single algorithm, network and size");
   }
   std::optional<RunTrace> trace;
   if (options.trace.wanted()) trace.emplace(first, options.trace.cut(first.nodes()));
@@ -371,15 +370,15 @@ ExitCode run(Context& context, const RunCommand& given) {
                             names_text(options.what.algorithm), options.what.algorithm.ports));
   sweep.print_settings(output, options.run.in_place ? ", in place" : "");
   print_machine(context, output, options.machine, options.machine.resolve(context, false));
-  print_setting(output, "host",
-                fmt::format("{} cores; {}", usable_cores(),
-                            options.machine.in_processes()
-                                ? "times are those of the slowest process, by its own clock"
-                                : "with more nodes than cores times are the emulator's throughput; "
-                                  "the column `model` is about a network"));
+  print_setting(
+      output, "host",
+      fmt::format("{} cores; {}", usable_cores(),
+                  options.machine.in_processes() ? "times: the slowest process, by its own clock"
+                                                 : "more nodes than cores: times measure the "
+                                                   "emulator; see `model` for a network's time"));
   print_setting(
       output, "runs",
-      fmt::format("{} timed, {} before them to warm up, {}{}, seed {}", options.run.iterations,
+      fmt::format("{} timed after {} to warm up, {}{}, seed {}", options.run.iterations,
                   options.run.warmup,
                   options.run.calls > 0 ? fmt::format("{} back to back, ", options.run.calls) : "",
                   options.no_verify ? "not verified" : "verified", options.run.seed));
@@ -409,7 +408,8 @@ ExitCode run(Context& context, const RunCommand& given) {
   if (!options.plot.empty() && context.is_first_process()) {
     std::vector<Json>& rows = runs.to_plot;
     if (rows.empty()) {
-      complain(fmt::format("--plot {}: nothing to draw: no run has a result", options.plot));
+      complain(
+          fmt::format("--plot {}: nothing to draw, because no run has a result", options.plot));
       return worst;
     }
     for (Json& row : rows) row["provenance"] = provenance_json(context);
@@ -425,32 +425,32 @@ ExitCode run(Context& context, const RunCommand& given) {
 Action add_run(CLI::App& program) {
   auto options = std::make_shared<RunCommand>();
   CLI::App& app = *program.add_subcommand(
-      "run", "Run algorithms on the machine: move real data, time and verify");
+      "run", "Run algorithms on the machine: move real data, measure and verify");
   app.add_option("OPERATION", options->what.operation, operations_text())->required();
   add_on_option(app, options->what.on, true);
   add_algorithm_options(app, options->what.algorithm);
   options->what.bytes_option = add_sizes_option(app, options->bytes, "Block size");
-  app.add_option("--iterations", options->run.iterations, "Timed calls")
+  app.add_option("--iterations", options->run.iterations, "Number of timed calls")
       ->type_name("N")
       ->check(between(1, 100000000))
       ->capture_default_str()
       ->group("Measuring");
-  app.add_option("--warmup", options->run.warmup, "Calls before the timed ones")
+  app.add_option("--warmup", options->run.warmup, "Number of untimed calls before the timed ones")
       ->type_name("N")
       ->check(between(0, 100000000))
       ->capture_default_str()
       ->group("Measuring");
   app.add_option("--calls", options->run.calls,
-                 "Also time so many calls one after the other, between two barriers; 0: none")
+                 "Also time this many calls one after the other, between two barriers (0: none)")
       ->type_name("N")
       ->check(between(0, 100000000))
       ->capture_default_str()
       ->group("Measuring");
   app.add_flag("--no-verify", options->no_verify,
-               "Skip comparing every byte of the last call's output")
+               "Do not compare every byte of the last call's output")
       ->group("Measuring");
   app.add_option("--seed", options->run.seed,
-                 "For the data, and the block sizes of the operations whose names end with v")
+                 "Seed for the data, and for the block sizes of operations whose names end with v")
       ->type_name("N")
       ->check(whole_number())
       ->capture_default_str()
@@ -460,43 +460,43 @@ Action add_run(CLI::App& program) {
   add_choice_options(app, options->choice, options->run.model);
   add_output_options(app, options->output);
   app.add_option("--links", options->output.links,
-                 "What every channel carried in one call alone, made after the timed ones")
+                 "Write the per-channel traffic of one extra, untimed call")
       ->type_name("FILE.csv|.json")
       ->check(file_name())
       ->group("Output");
   app.add_option("--plot", options->plot,
-                 "Also plot the results, as `wormcube plot` does of their JSON")
+                 "Plot the results (same as `wormcube plot` on the JSON output)")
       ->type_name("FILE.html|.svg|.pdf|.png")
       ->check(file_name())
       ->group("Output");
   add_trace_options(app, options->trace,
-                    "One call more, alone, as a trace for Perfetto by this computer's clock");
+                    "Trace one extra, untimed call for Perfetto, by this computer's clock");
   app.footer(
-      "Each timed call follows a barrier; its time is from the first node that starts to the last "
-      "one that ends. Columns:\n"
-      "  back to back  with --calls N: of N calls between two barriers, the time of each; nodes "
-      "that "
-      "have\n"
-      "                ended a call begin the next\n"
-      "  block         bytes of a block: what one pair of nodes exchanges; of a broadcast, all of "
+      "Each timed call follows a barrier; its time is from the first node's start to the last "
+      "node's end. Columns:\n"
+      "  back to back  with --calls N: time per call of N calls between two barriers; a node that "
+      "ends a\n"
+      "                call begins the next\n"
+      "  block         bytes of a block: the data for one pair of nodes; in a broadcast, all of "
       "it\n"
       "  busbw         a node's data / median time x the share that must cross the network "
       "(nccl-tests)\n"
-      "  model         the time by the formulas with --ts --tw --tr --tc; '-' where there is no "
-      "formula,\n"
-      "                '>=' where messages share links and nothing tells how many\n"
+      "  model         modelled time with --ts --tw --tr --tc; '-': no formula; '>=': messages "
+      "share\n"
+      "                links, but the number is unknown\n"
       "  wrong         wrong bytes in the last call's output; `?` with --no-verify\n"
-      "  with --wide:\n"
-      "  quartile 1, 3 a quarter of the times is not more, or not less\n"
+      "  With --wide:\n"
+      "  quartile 1, 3 first and third quartile of the times\n"
       "  algbw         a node's data / median time\n"
       "  busiest link  bytes over the link that carried most, in one call\n"
-      "  host waits    headers that waited for a channel, as this computer scheduled the nodes;\n"
-      "                the network's contention is what `check` computes\n"
-      "  parked        times that a node gave up its core to wait, in the whole run\n"
-      "  peak          most memory that one node's program held, its input and output included\n\n"
-      "JSON: one object if one algorithm was asked for (by name or `auto`) on one network with one "
-      "size; otherwise an\n"
-      "array of objects. Exit code 1 if anything is wrong.\n\n"
+      "  blocked headers  headers that waited for a channel, which depends on this computer's "
+      "scheduling;\n"
+      "                `check` computes the network's contention\n"
+      "  parked        number of times that a node blocked, in the whole run\n"
+      "  peak          peak memory of a node's program, input and output included\n\n"
+      "JSON: one object for one algorithm (by name or `auto`) on one network with one size; "
+      "otherwise an array\n"
+      "of objects. Exit code 1 if anything is wrong.\n\n"
       "Examples:\n"
       "  wormcube run alltoall --on torus:8x8 --bytes 4K\n"
       "  wormcube run alltoall --on hypercube:6 --algorithm all --bytes 64,4K,64K --csv times.csv\n"

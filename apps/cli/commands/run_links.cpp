@@ -1,4 +1,4 @@
-// What `wormcube run --links` writes.
+// The file of `wormcube run --links`.
 // SPDX-License-Identifier: Apache-2.0
 #include "wormcube/apps/cli/commands/run_links.hpp"
 

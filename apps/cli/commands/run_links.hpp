@@ -1,4 +1,4 @@
-// What `wormcube run --links` writes.
+// The file of `wormcube run --links`.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -9,7 +9,7 @@
 
 namespace wormcube::cli {
 
-/// What every channel carried in one call; channels that carried nothing are left out.
+/// Each channel's traffic in one call; idle channels are left out.
 std::vector<Json> channels_json(const RunResult& result, const Topology& topology);
 
 }  // namespace wormcube::cli

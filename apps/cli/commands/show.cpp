@@ -59,21 +59,19 @@ struct ShowCommand {
   std::string schedule_file, block;
 };
 
-/// What goes to which file, and that only one of them is standard output.
+/// The files of the outputs; only one of them may be standard output.
 OutputOptions validated(const ShowCommand& options) {
   OutputOptions output = options.output;
   const std::array<const std::string*, 6> files{&output.json, &output.jsonl, &output.csv,
                                                 &options.dot, &options.svg,  &options.schedule};
   if (std::ranges::count(files, std::string("-"), [](const auto* file) { return *file; }) > 1) {
     throw UsageError(
-        "only one of --json, --jsonl, --csv, --dot, --svg and --write-schedule can have standard "
-        "output; "
-        "give "
-        "the others a file");
+        "only one of --json, --jsonl, --csv, --dot, --svg and --write-schedule can write to "
+        "standard output; name a file for the others");
   }
   for (const std::string* file : files) require_writable(*file);
   apps::require_picture_format(apps::picture_format(options.svg));
-  // A picture on standard output takes the place of the tables, as JSON does.
+  // A picture on standard output replaces the tables, as JSON does.
   for (const std::string* file : {&options.dot, &options.svg, &options.schedule}) {
     if (*file == "-") output.quiet = true;
   }
@@ -130,7 +128,7 @@ Json step_json(const DrawnStep& step, const DrawnStep& shown, const Routing& rou
   return json;
 }
 
-/// One step as a picture of its own, which tells what is pointed at.
+/// One step as a picture, with tooltips.
 std::string step_svg(const DrawnStep& step, const Routing& routing) {
   const apps::Layout layout = apps::layout(routing);
   Bytes most = 1;
@@ -141,7 +139,7 @@ std::string step_svg(const DrawnStep& step, const Routing& routing) {
                             step.phase.empty() ? "" : ": ", step.phase)});
 }
 
-/// What the messages of a whole schedule take as JSON, with its text.
+/// The size of a whole schedule's JSON, with its text.
 double json_bytes(const Schedule& schedule, const Routing& routing) {
   constexpr double message_bytes = 1500, hop_bytes = 600;
   double bytes = 0;
@@ -159,7 +157,7 @@ double json_bytes(const Schedule& schedule, const Routing& routing) {
   return bytes;
 }
 
-/// The steps that were asked for.
+/// The requested steps.
 std::vector<std::size_t> chosen_steps(const ShowCommand& options, std::size_t steps) {
   if (options.step >= 0) {
     if (static_cast<std::size_t>(options.step) >= steps) {
@@ -170,7 +168,7 @@ std::vector<std::size_t> chosen_steps(const ShowCommand& options, std::size_t st
   }
   if ((!options.dot.empty() || !options.svg.empty()) && steps != 1) {
     throw UsageError(fmt::format(
-        "a picture shows one step; choose one of {} with --step, numbered from 0", steps));
+        "a picture shows one step; choose one of the {} with --step, numbered from 0", steps));
   }
   std::vector<std::size_t> all(steps);
   for (std::size_t step = 0; step < steps; ++step) all[step] = step;
@@ -178,20 +176,21 @@ std::vector<std::size_t> chosen_steps(const ShowCommand& options, std::size_t st
 }
 
 /// All steps, or those chosen, as tables, pictures, CSV and JSON.
-/// \param blocks  behind the number of steps: ", blocks of 1 KiB"
-/// \param json    what is shown
+/// \param blocks  text after the number of steps: ", blocks of 1 KiB"
+/// \param json    the schedule's settings
 ExitCode show_steps(const Context& context, const ShowCommand& options, const OutputOptions& output,
                     const Schedule& schedule, Bytes block_bytes, std::string_view blocks,
                     Json json) {
   const Topology& topology = schedule.topology;
   if (options.node >= topology.nodes()) {
-    throw UsageError(fmt::format("node {}: {} has nodes 0 to {}", options.node, topology.name(),
-                                 topology.nodes() - 1));
+    throw UsageError(fmt::format("node {} is out of range; {} has nodes 0 to {}", options.node,
+                                 topology.name(), topology.nodes() - 1));
   }
   const Routing routing(topology, options.virtual_channels);
   if (!output.json.empty() && options.step < 0 && options.node < 0) {
     require_memory(fmt::format("the steps on {} as JSON", topology.name()),
-                   json_bytes(schedule, routing), "choose a step (--step) or a node (--node)");
+                   json_bytes(schedule, routing),
+                   "choose a step with --step or a node with --node");
   }
   const std::vector<std::size_t> steps = chosen_steps(options, schedule.steps());
   print_setting(output, "topology", topology_text(topology));
@@ -234,7 +233,7 @@ ExitCode show_steps(const Context& context, const ShowCommand& options, const Ou
   return passed;
 }
 
-/// The block's way, hop by hop: with the table of figures or JSON alone.
+/// The block's route, hop by hop, as a table or JSON.
 ExitCode show_block(const Context& context, const ShowCommand& options, const OutputOptions& output,
                     const Collective& collective, const Topology& topology, Json json) {
   const auto [from, to] = parse_block(options.block, topology);
@@ -277,8 +276,8 @@ ExitCode show(Context& context, const ShowCommand& options) {
   if (!options.schedule_file.empty()) {
     if (!options.what.operation.empty() || !options.on.empty() || !options.block.empty()) {
       throw UsageError(
-          "--schedule brings operation and network, and no data; leave OPERATION, --on and "
-          "--block out");
+          "--schedule already defines operation and network, and has no data; do not pass "
+          "OPERATION, --on or --block");
     }
     const Schedule schedule = read_schedule(options.schedule_file);
     print_setting(output, "show", "the schedule " + options.schedule_file);
@@ -292,13 +291,13 @@ ExitCode show(Context& context, const ShowCommand& options) {
   const Operation operation = sweep.operation();
   const Topology& topology = sweep.topologies().front();
   if (options.node >= topology.nodes()) {
-    throw UsageError(fmt::format("node {}: {} has nodes 0 to {}", options.node, topology.name(),
-                                 topology.nodes() - 1));
+    throw UsageError(fmt::format("node {} is out of range; {} has nodes 0 to {}", options.node,
+                                 topology.name(), topology.nodes() - 1));
   }
   if (!options.dot.empty()) require_dot(topology);
   if (!options.svg.empty()) require_drawable(topology);
   if (!options.what.algorithm.single())
-    throw UsageError("show takes one algorithm; `wormcube list` names them");
+    throw UsageError("show needs a single algorithm; `wormcube list` names them");
   sweep.select(context, options.model, chooser_by_formula(context, output));
   const Collective& collective = sweep.rows().front().collective;
   const Bytes bytes = sweep.rows().front().block_bytes;
@@ -342,22 +341,23 @@ void add_file_option(CLI::App& app, const char* name, std::string& file, const c
 Action add_show(CLI::App& program) {
   auto options = std::make_shared<ShowCommand>();
   CLI::App& app = *program.add_subcommand(
-      "show", "Show an algorithm's messages step by step, with the links that they take");
+      "show", "Show an algorithm's messages step by step, with their routes");
   app.add_option("OPERATION", options->what.operation, operations_text());
   app.add_option("--on", options->on, "The network, for instance ring:8 torus:4x4 hypercube:3")
       ->type_name("TOPOLOGY")
       ->group("What");
   app.add_option("--schedule", options->schedule_file,
-                 "Show a schedule's text instead, as --write-schedule writes it")
+                 "Show a schedule file instead, as --write-schedule writes it")
       ->type_name("FILE")
       ->check(file_name())
       ->group("What");
   app.add_option("--block", options->block,
-                 "Follow one block, from one node to another: every message that has it, or a part")
+                 "Follow one block from one node to another: every message that carries it, or a "
+                 "part of it")
       ->type_name("FROM,TO")
       ->group("What");
   add_algorithm_options(app, options->what.algorithm);
-  app.add_option("--step", options->step, "Show this step alone; the first is 0")
+  app.add_option("--step", options->step, "Show only this step (the first is 0)")
       ->type_name("STEP")
       ->check(at_least(0))
       ->group("What");
@@ -376,20 +376,20 @@ Action add_show(CLI::App& program) {
   add_output_options(app, options->output);
   add_file_option(app, "--dot", options->dot, "Write one step as a graph for Graphviz");
   add_file_option(app, "--svg", options->svg,
-                  "Write one step as a picture: SVG, or PDF or PNG if FILE ends so");
+                  "Write one step as a picture: SVG, or PDF or PNG by the name's ending");
   add_file_option(app, "--write-schedule", options->schedule,
-                  "Write the whole schedule in its text form, which can be read again");
+                  "Write the whole schedule as text, which --schedule reads");
   app.footer(
-      "The program of every node is recorded without data; nothing runs. One table of messages "
-      "per step, then what every link carries:\n"
+      "A dry run records every node's program without data. The output has one table of messages "
+      "per step, then the traffic of every link:\n"
       "  from, to  nodes\n"
       "  load      most messages on one link of the route, this one included; 1: no contention\n"
-      "  moves     dimension and signed hops each, where the algorithm says the way; `-`: the "
+      "  moves     dimension and signed hops each, if the algorithm gives the route; `-`: the "
       "router's\n"
       "  route     the links in the order reserved; `vc 1`: after the dateline of a ring; `s0`: a "
       "switch\n"
       "            of a tree\n\n"
-      "With --node the load still counts the messages of all nodes.\n\n"
+      "With --node, `load` still counts the messages of all nodes.\n\n"
       "Examples:\n"
       "  wormcube show alltoall --on torus:4x4 --algorithm suh-torus --step 2\n"
       "  wormcube show alltoall --on torus:4x4 --algorithm suh-torus --node 5\n"

@@ -22,22 +22,20 @@ struct SortCommand {
   ApplicationOptions application;
   std::string input, column, generate = "uniform", type = "double", output;
   std::size_t count = 1000000, samples = 0;
-  bool makes = false;  // an option of made keys was given
+  bool makes = false;  // an option for generated keys was given
   bool rebalance = false;
 };
 
 Source keys(const SortCommand& options) {
   if (options.input.empty()) {
     if (!options.column.empty()) {
-      throw UsageError("--column is of a CSV file; name it with --input");
+      throw UsageError("--column names a column of a CSV file; name the file with --input");
     }
     return made_keys(parse_key_kind(options.generate), parse_element_type(options.type),
                      options.count, options.application.seed);
   }
   if (options.makes) {
-    throw UsageError(
-        "--input brings its own keys; --count, --type and --generate make keys instead of reading "
-        "them");
+    throw UsageError("--input already defines the keys; do not pass --count, --type or --generate");
   }
   return open_list(options.input, options.column);
 }
@@ -58,7 +56,7 @@ void print_result(const Context& context, const SortCommand& options, const Sort
                                 ? fmt::format("{}, seed {}", options.generate, application.seed)
                                 : options.input));
   print_setting(output, "samples",
-                fmt::format("{} of each node, fewer where it has fewer keys", result.samples));
+                fmt::format("{} per node, fewer if it has fewer keys", result.samples));
   print_setting(output, "shares",
                 options.rebalance ? "equal, by a second exchange" : "as the splitters cut them");
   print_collectives_run(context, application, result.figures, machine);
@@ -75,8 +73,8 @@ void print_result(const Context& context, const SortCommand& options, const Sort
     table.add({name, result.verified() ? std::to_string(value) : "?",
                result.verified() ? unit : "(--no-verify)"});
   };
-  counted("keys less than the one before", result.check.descents, "");
-  counted("keys of the input that are missing", result.check.missing,
+  counted("keys smaller than the previous one", result.check.descents, "");
+  counted("missing keys of the input", result.check.missing,
           result.check.counted ? "" : "by fingerprints; 1: some");
   print_table(output, table);
 }
@@ -124,24 +122,25 @@ ExitCode run(Context& context, const SortCommand& options) {
 
 Action add_sort(CLI::App& program) {
   auto options = std::make_shared<SortCommand>();
-  CLI::App& app =
-      *program.add_subcommand("sort", "Sort a list of numbers on many nodes, and verify it");
+  CLI::App& app = *program.add_subcommand(
+      "sort", "Sort a list of numbers on many nodes, and verify the result");
   add_input_options(
       app, options->input, options->column,
       "Read the keys: .npy of one dimension and any real type, or a column of a CSV file");
   const std::vector<CLI::Option*> makes{
-      app.add_option("--count", options->count, "How many keys to make")
+      app.add_option("--count", options->count, "Number of keys to generate")
           ->type_name("N")
           ->check(at_least(0))
           ->capture_default_str()
           ->group("Data"),
       app.add_option("--type", options->type,
-                     "Their type: float, double, or NumPy's names (int32, uint64, ...)")
+                     "Type of generated keys: float, double, or NumPy's names (int32, uint64, ...)")
           ->type_name("TYPE")
           ->capture_default_str()
           ->group("Data"),
-      app.add_option("--generate", options->generate,
-                     "Their order: uniform, equal, few (16 different ones), sorted, reverse")
+      app.add_option(
+             "--generate", options->generate,
+             "Order of generated keys: uniform, equal, few (16 distinct keys), sorted, reverse")
           ->type_name("KIND")
           ->capture_default_str()
           ->group("Data")};
@@ -152,25 +151,26 @@ Action add_sort(CLI::App& program) {
       ->group("Data");
   add_overwrite_flag(app, options->application);
   app.add_option("--samples", options->samples,
-                 "Samples of each node; a node's share is at most 1 + nodes / samples times the "
-                 "mean; 0: one for each node")
+                 "Samples per node; a node's share is at most 1 + nodes / samples times the mean "
+                 "(0: as many as nodes)")
       ->type_name("N")
       ->check(at_least(0))
       ->capture_default_str()
       ->group("What");
   app.add_flag("--rebalance", options->rebalance,
-               "A second exchange, after which all nodes have equal shares")
+               "Add a second exchange, after which all nodes have equal shares")
       ->group("What");
   add_application_options(app, options->application, "allgatherv, alltoall, alltoallv, exscan");
   app.footer(
-      "Each node sorts its share and gives regular samples of it to all; of these every node takes "
-      "the same splitters, cuts its keys at them, tells the others how many come (alltoall), sends "
-      "them (alltoallv) and merges what comes; a scan tells where its keys stand in the whole. "
-      "Equal keys are told apart by where they were, so that even a list of one key repeated is "
-      "shared evenly. Verified: in order, and the same multiset as the input, bit for bit.\n\n"
-      "Times: wall is the whole run; the parts are the cores' time, and their sum is cores x wall: "
-      "computing, rearranging, combining, host copies, moving data (copying "
-      "messages), network and switching (routes, reservations, matching, changing nodes), idle.\n\n"
+      "Each node sorts its share and sends regular samples of it to all nodes. From these every "
+      "node picks the same splitters, cuts its keys at them, announces how many it sends "
+      "(alltoall), sends them (alltoallv) and merges what it receives; a scan gives the position "
+      "of its keys in the whole. Equal keys are ordered by their original position, so even a list "
+      "of one repeated key is shared evenly. Two checks verify the result: it is in order, and it "
+      "is the same multiset as the input, bit for bit.\n\n"
+      "Times: wall is the whole run; the parts are core time and add up to cores x wall: "
+      "computing, rearranging, combining, host copies, moving data (copying messages), network and "
+      "switching (routes, reservations, matching, switching nodes), idle.\n\n"
       "Examples:\n"
       "  wormcube sort\n"
       "  wormcube sort --count 100000 --generate equal --on mesh:5x3\n"

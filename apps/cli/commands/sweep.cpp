@@ -80,7 +80,7 @@ ExitCode Sweep::each(Context& context, const OutputOptions& output, Results& res
       context.set_doing(row->title);
       worst = std::max(worst, make(*row));
     }
-    if ((i + 1) % sizes_.size() == 0)  // the same for each size
+    if ((i + 1) % sizes_.size() == 0)  // the same for all sizes
       note_refused(results, options_.algorithm, output, selections_[i].refused);
     if (after) after(topologies_[i / sizes_.size()], sizes_[i % sizes_.size()]);
   }
@@ -94,7 +94,7 @@ ExitCode Sweep::attempt(Context& context, Results& results, const Row& row, Json
     return make();
   } catch (...) {
     const auto failure = failure_of(std::current_exception());
-    // Of several processes one alone may refuse; they end together.
+    // One of several processes may refuse alone; they must end together.
     const bool ends_all = rows_.size() == 1 || context.cluster() != nullptr;
     if (!failure || (failure->code == usage && ends_all)) throw;
     if (context.is_first_process()) complain(fmt::format("{}: {}", row.title, failure->text));

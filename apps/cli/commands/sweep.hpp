@@ -17,7 +17,7 @@
 
 namespace wormcube::cli {
 
-/// What is swept: the options that these commands share.
+/// The options that these commands share.
 struct SweepOptions {
   std::string operation;
   std::vector<std::string> on;
@@ -26,8 +26,8 @@ struct SweepOptions {
   const CLI::Option* bytes_option = nullptr;
 };
 
-/// Mistakes of the caller are found before the first row. Then each row is made in turn, and one
-/// that fails does not end the others.
+/// Finds the caller's mistakes before the first row. Then it makes each row in turn, and a failed
+/// row does not stop the others.
 class Sweep {
  public:
   /// One algorithm with its options, on one network, with blocks of one size.
@@ -38,14 +38,14 @@ class Sweep {
     std::string title;  ///< "alltoall ring on torus:4x4, blocks of 8 bytes"
   };
 
-  /// Throws UsageError for what does not exist, or cannot be routed.
-  /// \param names_sizes  titles name the size
+  /// Throws UsageError for unknown names, and for networks without routes.
+  /// \param names_sizes  titles include the size
   Sweep(const SweepOptions& options, std::vector<Topology> topologies, std::vector<Bytes> sizes,
         bool names_sizes = false);
   Sweep(const Sweep&) = delete;
   Sweep& operator=(const Sweep&) = delete;
 
-  /// Finds the rows. Throws UsageError where no algorithm runs.
+  /// Finds the rows. Throws UsageError if no algorithm runs.
   /// \param choose  for `auto`
   /// \param limit   for each choice; 0: none
   void select(Context& context, const CostModel& model, const AutoChooser& choose,
@@ -57,29 +57,29 @@ class Sweep {
   const std::vector<Bytes>& sizes() const { return sizes_; }
   const std::vector<Row>& rows() const { return rows_; }
   RowNames names() const;
-  /// One algorithm was asked for, on one network, with one size: JSON is one object.
+  /// Whether one algorithm was requested on one network with one size: JSON is one object.
   bool is_single() const;
 
-  /// The '#' lines of arguments and networks. \param more  behind the arguments: ", in place"
+  /// The '#' lines of arguments and networks. \param more  text after the arguments: ", in place"
   void print_settings(const OutputOptions& output, std::string_view more = {}) const;
 
   using Make = std::function<ExitCode(const Row&)>;
   using After = std::function<void(const Topology&, Bytes)>;
-  /// Makes each row, and notes what was refused.
+  /// Makes each row, and notes refused algorithms.
   ///
-  /// \param after  called for each network and size, behind its rows
+  /// \param after  called for each network and size, after its rows
   /// \return       the highest exit code
   ExitCode each(Context& context, const OutputOptions& output, Results& results, Progress& progress,
                 const Make& make, const After& after = {}) const;
 
-  /// The cells of a row without a result, which ends with the verdict, "FAILED" or "?"; empty: it
-  /// is not printed.
+  /// The cells of a row without a result, with the verdict "FAILED" or "?" at the end; empty: not
+  /// printed.
   using CellsOf = std::function<std::vector<std::string>(const std::string& verdict)>;
-  /// Makes one row that may fail, come to its time limit or into a deadlock. Then it has a note, an
-  /// error on standard error, and its settings with the reason in JSON. Throws what ends the
+  /// Makes one row that may fail, exceed its time limit or deadlock. Then it has a note, an error
+  /// on standard error, and in JSON its settings with the reason. Throws errors that end the
   /// program, and the refusal of the only row.
   ///
-  /// \param settings  what JSON has of it, whatever comes of it
+  /// \param settings  what JSON has for the row, whatever its result
   ExitCode attempt(Context& context, Results& results, const Row& row, Json settings,
                    const CellsOf& cells_of, const std::function<ExitCode()>& make) const;
 
@@ -90,7 +90,7 @@ class Sweep {
   Arguments arguments_;
   std::vector<Bytes> sizes_;
   bool names_sizes_;
-  std::vector<Selection> selections_;  // for each network one for each size: `auto` depends on it
+  std::vector<Selection> selections_;  // for each network and size, because `auto` depends on both
   std::vector<Row> rows_;
 };
 

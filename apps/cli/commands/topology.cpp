@@ -1,4 +1,4 @@
-// wormcube topology: what a network looks like.
+// wormcube topology: the properties of a network.
 // SPDX-License-Identifier: Apache-2.0
 #include "wormcube/runtime/topology/topology.hpp"
 
@@ -48,8 +48,8 @@ std::string coordinates_text(const Topology& topology, Rank rank) {
 
 void require_node(const Topology& topology, Rank rank) {
   if (rank < 0 || rank >= topology.nodes()) {
-    throw UsageError(
-        fmt::format("node {}: {} has nodes 0 to {}", rank, topology.name(), topology.nodes() - 1));
+    throw UsageError(fmt::format("node {} is out of range; {} has nodes 0 to {}", rank,
+                                 topology.name(), topology.nodes() - 1));
   }
 }
 
@@ -79,7 +79,7 @@ std::string fraction_text(const Rational& fraction) {
              : fmt::format("{} ({:.6g})", fraction.text(), fraction.value());
 }
 
-/// A figure of the theory, or why there is none. \param figure  may throw UsageError
+/// A theoretical figure, or why there is none. \param figure  may throw UsageError
 template <class F>
 auto figure_or_reason(F&& figure, std::string& reason) -> std::optional<std::invoke_result_t<F>> {
   try {
@@ -108,7 +108,7 @@ void add_fraction(Json& result, const std::string& key, const std::optional<Rati
   put(result, key + "_value", fraction ? Json(fraction->value()) : Json(nullptr), reason);
 }
 
-/// Status, and what total exchange takes at least, packet switched, a message a step.
+/// Status, and lower bounds for total exchange, packet switched, with a message per step.
 void show_theory(const Topology& topology, Rank node, const OutputOptions& output, Json& result) {
   std::string reason;
   const auto status = figure_or_reason([&] { return theory::average_status(topology); }, reason);
@@ -165,7 +165,7 @@ void show_theory(const Topology& topology, Rank node, const OutputOptions& outpu
   }
 }
 
-/// What the links allow with all ports, in blocks over one link.
+/// The links' bound with all ports, in blocks over one link.
 void show_link_bounds(const Topology& topology, const OutputOptions& output, Json& result) {
   Json bounds;
   std::string text;
@@ -182,11 +182,11 @@ void show_link_bounds(const Topology& topology, const OutputOptions& output, Jso
   print_fact(output, "links allow", text);
   const auto cables = theory::edge_connectivity(topology);
   put(result, "edge_connectivity", cables ? Json(*cables) : Json(nullptr),
-      topology.nodes() == 1 ? "one node" : "it takes too many max-flows");
+      topology.nodes() == 1 ? "one node" : "it needs too many max-flows");
   result["link_bounds"] = std::move(bounds);
 }
 
-/// The cables that one cut across a dimension's middle severs, if the nodes fall into equal halves.
+/// The cables that a cut across a dimension's middle severs, if it halves the nodes.
 std::optional<std::int64_t> halving_cut(const Topology& topology, int dimension) {
   const Graph& graph = topology.factor(dimension);
   const Rank size = graph.nodes();
@@ -268,7 +268,7 @@ Json show_node(const Topology& topology, Rank node, const OutputOptions& output)
                topology.link_name(link)});
     Json neighbour{{"port", port}, {"dimension", d}};
     put(neighbour, "direction", direction.empty() ? Json(nullptr) : Json(direction),
-        "no sign: not a line or a ring");
+        "no sign: neither a line nor a ring");
     put(neighbour, "node", to < 0 ? Json(nullptr) : Json(to), "a switch");
     neighbour["link"] = link;
     neighbour["link_name"] = topology.link_name(link);
@@ -301,24 +301,24 @@ Json show_route(const Topology& topology, const Routing& routing, Rank from, Ran
   return hops;
 }
 
-/// How many a link has.
+/// The number of virtual channels per link.
 std::string virtual_channels_text(const Topology& topology, int virtual_channels) {
   for (int d = 0; d < topology.dimensions(); ++d) {
     if (topology.factor(d).wraps()) return fmt::format("{} per ring link", virtual_channels);
   }
-  return "1 per link, as there is no ring";
+  return "1 per link, because there is no ring";
 }
 
 /// Why there is no halving cut.
 std::string_view no_halves(const Topology& topology) {
   for (int d = 0; d < topology.dimensions(); ++d) {
     if (topology.factor(d).shape() == Shape::graph)
-      return "not searched: of a graph, see the cut of the all-port bound";
+      return "not searched; for graphs see the cut of the all-port bound";
   }
   return "no dimension has an even number of nodes";
 }
 
-/// What dependency_cycle() takes: arbitrary graphs and trees are looked at link by link.
+/// The memory of dependency_cycle(), which examines arbitrary graphs and trees link by link.
 double dependency_bytes(const Topology& topology) {
   constexpr double link_bytes = 90;
   double most = 0;
@@ -330,8 +330,8 @@ double dependency_bytes(const Topology& topology) {
   return most;
 }
 
-/// The network alone, or with the way of one message.
-/// \param small  for an index: without text, in the colours of the page around it
+/// The network alone, or with one message's route.
+/// \param small  for an index: without text, in the colours of the embedding page
 std::string network_svg(const Topology& topology, const Routing& routing,
                         const TopologyCommand& options, bool small) {
   const apps::Layout layout = apps::layout(routing, options.layout == "folded");
@@ -358,8 +358,8 @@ ExitCode show(const Context& context, const TopologyCommand& options) {
                                                 &options.svg, &options.thumbnail};
   if (std::ranges::count(files, std::string("-"), [](const auto* file) { return *file; }) > 1) {
     throw UsageError(
-        "only one of --json, --jsonl, --svg and --thumbnail can have standard output; give the "
-        "others a file");
+        "only one of --json, --jsonl, --svg and --thumbnail can write to standard output; name a "
+        "file for the others");
   }
   require_writable(options.svg);
   apps::require_picture_format(apps::picture_format(options.svg));
@@ -379,7 +379,7 @@ ExitCode show(const Context& context, const TopologyCommand& options) {
     }
   }
   require_memory("topology " + topology.name() + ": the channel dependency graph",
-                 dependency_bytes(topology), "use a network of fewer links");
+                 dependency_bytes(topology), "use a network with fewer links");
   Progress progress(context, options.output, "topology " + topology.name());
   progress.doing("channel dependencies");
   const auto cycle = dependency_cycle(routing);
@@ -405,11 +405,10 @@ ExitCode show(const Context& context, const TopologyCommand& options) {
   print_fact(output, "virtual channels",
              fmt::format("{}, {} in all", virtual_channels_text(topology, options.virtual_channels),
                          routing.channels()));
-  print_fact(output, "deadlock free",
-             cycle ? "no: messages that go up to once round a ring, as a program's moves may, can "
-                     "wait for each other on these links: " +
-                         *cycle
-                   : "yes: the channel dependency graph has no cycle");
+  print_fact(
+      output, "deadlock free",
+      cycle ? "no: messages that go around a ring can wait for each other on these links: " + *cycle
+            : "yes: the channel dependency graph has no cycle");
 
   Json result{{"topology", topology.name()}, {"description", topology.describe()},
               {"nodes", topology.nodes()},   {"links", topology.links()},
@@ -450,46 +449,45 @@ Action add_topology(CLI::App& program) {
   app.add_option("--node", options->node, "Show this node's ports and neighbours")
       ->type_name("NODE")
       ->check(at_least(0));
-  app.add_option("--route", options->route, "Show the channels that a message from A to B reserves")
+  app.add_option("--route", options->route,
+                 "Show the channels that a message from A to B reserves (its route)")
       ->type_name("A,B")
       ->delimiter(',')
       ->expected(2);
   add_virtual_channels_option(app, options->virtual_channels);
   add_output_options(app, options->output, false, false);
-  app.add_option(
-         "--svg", options->svg,
-         "Draw the network, with --route the way of the message: SVG, or PDF or PNG if FILE "
-         "ends so; `-`: that alone")
+  app.add_option("--svg", options->svg,
+                 "Draw the network, with --route the message's route: SVG, or PDF or PNG by the "
+                 "name's ending; `-` prints only the SVG")
       ->type_name("FILE|-")
       ->check(file_name())
       ->group("Output");
   app.add_option("--thumbnail", options->thumbnail,
-                 "The same without text, in the colours of the page that it is put into")
+                 "Draw the same without text, in the colours of the embedding page")
       ->type_name("FILE|-")
       ->check(file_name())
       ->group("Output");
-  app.add_option("--layout", options->layout,
-                 "`folded`: rings are drawn in the order 0 2 4 .. 5 3 1")
-      ->check(CLI::IsMember({"plain", "folded"}))
+  app.add_option("--layout", options->layout, "`folded`: draw rings in the order 0 2 4 .. 5 3 1")
+      ->check(one_of({"plain", "folded"}))
       ->capture_default_str()
       ->group("Output");
   app.footer(
-      "A node is numbered row-major in its coordinates, the last one fastest. Every cable is two "
-      "links, one each way.\n"
-      "A route goes through the dimensions from the last to the first. `s0` is a switch of a tree; "
-      "in products\n"
-      "`s1.0.2`, the switch 2 of line 0 of dimension 1.\n"
-      "`halving cut`: the fewest cables that one cut across the middle of a dimension severs.\n"
-      "`average status`: the sum of the distances from a node to all others, mean over the nodes. "
-      "Total exchange of one message a node and step takes at least so many steps with one port, "
-      "and with all ports at least |V1| |V2| / cables for any cut.\n\n"
+      "Nodes are numbered row-major by their coordinates, the last one fastest. Every cable is two "
+      "links, one in each\n"
+      "direction. A route crosses the dimensions from the last to the first. `s0` is a switch of a "
+      "tree; in products\n"
+      "`s1.0.2` is switch 2 of line 0 of dimension 1.\n"
+      "`halving cut`: the fewest cables that a cut across the middle of a dimension severs.\n"
+      "`average status`: the sum of the distances from a node to all others, averaged over the "
+      "nodes. With one message per node and step, total exchange needs at least this many steps "
+      "with one port, and with all ports at least |V1| |V2| / cables for any cut.\n\n"
       "Examples:\n"
       "  wormcube topology torus:8x8\n"
       "  wormcube topology ring:4*line:3 --node 5\n"
       "  wormcube topology torus:8x8 --route 0,63\n"
       "  wormcube topology petersen --svg petersen.svg\n"
-      "  wormcube topology ring:4 --virtual-channels 1   shows the cycle that the second "
-      "channel breaks");
+      "  wormcube topology ring:4 --virtual-channels 1   shows the cycle that the second channel "
+      "breaks");
   return [options](Context& context) { return show(context, *options); };
 }
 

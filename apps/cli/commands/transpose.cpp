@@ -28,12 +28,10 @@ struct TransposeCommand {
 Source transposed_matrix(const TransposeCommand& options) {
   if (!options.input.empty()) {
     if (options.shape_option->count() + options.type_option->count() > 0)
-      throw UsageError(
-          "--input brings its own shape and type; --shape and --type make a matrix instead of "
-          "reading it");
+      throw UsageError("--input already defines shape and type; do not pass --shape or --type");
     Source array = open_npy(options.input);
     if (array.shape().size() != 2) {
-      throw UsageError(fmt::format("{}: an array of {} dimension{}; transpose takes 2",
+      throw UsageError(fmt::format("{}: an array of {} dimension{}; transpose needs 2",
                                    options.input, array.shape().size(),
                                    array.shape().size() == 1 ? "" : "s"));
     }
@@ -92,23 +90,23 @@ ExitCode run(Context& context, const TransposeCommand& options) {
 Action add_transpose(CLI::App& program) {
   auto options = std::make_shared<TransposeCommand>();
   CLI::App& app = *program.add_subcommand(
-      "transpose", "Transpose a matrix that is distributed by rows, and verify it");
-  app.add_option("--input", options->input, "Read a matrix in NumPy's format instead of making one")
+      "transpose", "Transpose a matrix distributed by rows, and verify the result");
+  app.add_option("--input", options->input,
+                 "Read a matrix in NumPy's format instead of generating one")
       ->type_name("FILE.npy")
       ->check(file_name())
       ->group("Data");
   options->shape_option =
-      app.add_option("--shape", options->shape, "Rows x columns of a made matrix")
+      app.add_option("--shape", options->shape, "Rows x columns of a generated matrix")
           ->type_name("RxC")
           ->capture_default_str()
           ->group("Data");
-  options->type_option =
-      app.add_option(
-             "--type", options->type,
-             "Its elements: float, double, complex, or NumPy's names (int32, complex64, ...)")
-          ->type_name("TYPE")
-          ->capture_default_str()
-          ->group("Data");
+  options->type_option = app.add_option("--type", options->type,
+                                        "Type of its elements: float, double, complex, or NumPy's "
+                                        "names (int32, complex64, ...)")
+                             ->type_name("TYPE")
+                             ->capture_default_str()
+                             ->group("Data");
   app.add_option("--output", options->output, "Write the transposed matrix in NumPy's format")
       ->type_name("FILE.npy")
       ->check(file_name())
@@ -116,13 +114,13 @@ Action add_transpose(CLI::App& program) {
   add_overwrite_flag(app, options->application);
   add_application_options(app, options->application);
   app.footer(
-      "Node r holds a share of the rows; each pair of nodes exchanges one block. More nodes than "
-      "rows is fine: some have\n"
-      "none. Every element is compared with the original, bit for bit.\n\n"
-      "Times: wall is the whole run; the parts are the cores' time, and their sum is cores x wall: "
+      "Node r holds a share of the rows; each pair of nodes exchanges one block. With more nodes "
+      "than\n"
+      "rows some nodes have none. Every element is compared with the original, bit for bit.\n\n"
+      "Times: wall is the whole run; the parts are core time and add up to cores x wall: "
       "computing, rearranging (packing, local transposition), combining, host copies, moving data "
-      "(copying "
-      "messages), network and switching (routes, reservations, matching, changing nodes), idle.\n\n"
+      "(copying messages), network and switching (routes, reservations, matching, switching "
+      "nodes), idle.\n\n"
       "Examples:\n"
       "  wormcube transpose\n"
       "  wormcube transpose --shape 3000x17 --type complex --on mesh:6x5\n"

@@ -1,5 +1,6 @@
-// wormcube tune: the cost model's constants of this emulator on this computer, as a machine
-// profile. SPDX-License-Identifier: Apache-2.0
+// wormcube tune: fit the cost model's constants to this emulator on this computer, as a machine
+// profile.
+// SPDX-License-Identifier: Apache-2.0
 #include "wormcube/apps/cli/commands/commands.hpp"
 #include "wormcube/apps/cli/core/json.hpp"
 #include "wormcube/apps/cli/core/time_limited.hpp"
@@ -53,7 +54,7 @@ struct Measured {
   std::int64_t work = 0;  // of all nodes
 };
 
-/// Who is the quickest of those that were measured, and whom models take.
+/// The fastest measured algorithm, and the models' picks.
 struct Race {
   Operation operation;
   Bytes block_bytes;
@@ -70,7 +71,7 @@ CostSample sample_of(const Prediction& prediction, Bytes block_bytes, double us)
           bytes * prediction.combined_blocks.value_or(0), us};
 }
 
-/// Every one-port algorithm whose formulas are known, contention included, at its presets.
+/// Every one-port algorithm with known formulas, contention included, with default options.
 std::vector<Measured> measure(const Context& context, const TuneCommand& options,
                               const Topology& topology, Machine& machine) {
   std::vector<Measured> all;
@@ -79,15 +80,15 @@ std::vector<Measured> measure(const Context& context, const TuneCommand& options
   for (const std::string& name : options.operations) {
     const Operation operation = parse_operation(name);
     if (operation->sizes != Sizes::equal || !operation->moves_data) {
-      throw UsageError(fmt::format(
-          "tune: {} has no formulas in bytes of a block; take an operation whose blocks have one "
-          "size",
-          name));
+      throw UsageError(
+          fmt::format("tune: {} has no formulas in bytes of a block; use an operation whose blocks "
+                      "have one size",
+                      name));
     }
     Arguments arguments;
     if (operation->reduces) arguments.reduction = find_reduction("sum", "double");
     for (const Bytes bytes : parse_sizes(options.bytes)) {
-      if (bytes == 0) throw UsageError("tune: blocks of 0 bytes tell nothing of a byte's time");
+      if (bytes == 0) throw UsageError("tune: blocks of 0 bytes cannot give the time per byte");
       for (Collective& collective : admitted(operation, topology, arguments)) {
         if (collective.algorithm->ports == Ports::all ||
             collective.algorithm->selection == wormcube::Selection::any_order) {
@@ -106,7 +107,7 @@ std::vector<Measured> measure(const Context& context, const TuneCommand& options
               fmt::format("tune: {} {}: {}", name, collective.text(), result.first_wrong));
         }
         if (result.min_us <= 0) continue;  // one node
-        // The least: what else the computer did is in all others.
+        // The minimum: other activity of the computer inflates all others.
         const auto& done = work(collective, bytes, false);
         if (!done.figure) throw UsageError(done.reason);
         all.push_back(
@@ -169,14 +170,13 @@ MachineProfile profile_of(const TuneCommand& options, const Topology& topology, 
   };
   model.rearrange = rate(fit.model.rearrange_us);
   model.combine = rate(fit.model.combine_us);
-  profile.notes = {fmt::format(
-      "this emulator, nodes as {}, {} cores, fitted to the least times of {} series of {} calls; "
-      "relative error: "
-      "root mean square {:.0f}%, median {:.0f}%, largest {:.0f}%; right for this network and "
-      "executor alone, and for choosing: a node's steps take the time of all nodes' messages "
-      "on these cores",
-      options.machine.executor, usable_cores(), samples, options.iterations, 100 * fit.rms,
-      100 * fit.median, 100 * fit.largest)};
+  profile.notes = {
+      fmt::format("this emulator, nodes as {}, {} cores, fitted to the minimum times of {} series "
+                  "of {} calls; relative error: root mean square {:.0f}%, median {:.0f}%, largest "
+                  "{:.0f}%; valid only for this network and executor, and for choosing: a node's "
+                  "steps include the time of all nodes' messages on these cores",
+                  options.machine.executor, usable_cores(), samples, options.iterations,
+                  100 * fit.rms, 100 * fit.median, 100 * fit.largest)};
   profile.source = "wormcube tune";
   return profile;
 }
@@ -212,7 +212,7 @@ ExitCode tune(Context& context, const TuneCommand& options) {
   output.validate();
   require_writable(options.save);
   if (options.save == "-") {
-    throw UsageError("--save: '-' is no file; JSON on standard output is --json -");
+    throw UsageError("--save -: expected a file name; for JSON on standard output use --json -");
   }
   if (options.machine.in_processes()) {
     throw UsageError(
@@ -234,10 +234,10 @@ ExitCode tune(Context& context, const TuneCommand& options) {
   for (const Measured& measured : all) samples.push_back(measured.sample);
   const auto fit = fit_costs(samples);
   if (!fit || all.size() < 8) {
-    throw UsageError(fmt::format(
-        "tune: {} calls with formulas on {} are too few for four constants; take more operations, "
-        "sizes or nodes",
-        all.size(), topology.name()));
+    throw UsageError(
+        fmt::format("tune: {} calls with formulas on {} are too few for four constants; add "
+                    "operations, sizes or nodes",
+                    all.size(), topology.name()));
   }
   const MachineProfile profile = profile_of(options, topology, *fit, samples.size());
   const std::vector<Race> all_races = races(all, fit->model);
@@ -247,14 +247,14 @@ ExitCode tune(Context& context, const TuneCommand& options) {
 
   Table table({{.head = "operation", .text = true},
                {.head = "block", .unit = "B"},
-               {.head = "quickest", .text = true, .cut = 14},
-               {.head = "least", .unit = "us"},
+               {.head = "fastest", .text = true, .cut = 14},
+               {.head = "minimum", .unit = "us"},
                {.head = "auto, fitted", .text = true, .cut = 14},
-               {.head = "takes", .unit = "times"},
-               {.head = "with presets", .text = true, .cut = 14, .drop = 1},
-               {.head = "would take", .unit = "times", .drop = 2},
+               {.head = "fitted / fastest"},
+               {.head = "auto, default", .text = true, .cut = 14, .drop = 1},
+               {.head = "default / fastest", .drop = 2},
                {.head = "by work", .text = true, .cut = 14},
-               {.head = "work takes", .unit = "times"}});
+               {.head = "work / fastest"}});
   for (const Race& race : all_races) {
     table.add({std::string(race.operation->name), std::to_string(race.block_bytes),
                race.best->collective.text(), cell_rate(race.best->sample.us),
@@ -266,21 +266,22 @@ ExitCode tune(Context& context, const TuneCommand& options) {
                fmt::format("{:.2f}", Race::times(*race.by_work, *race.best))});
   }
   print_table(output, table);
-  print_note(output, fmt::format("fitted to the least times of {} series of {} calls: {}",
+  print_note(output, fmt::format("fitted to the minimum times of {} series of {} calls: {}",
                                  samples.size(), options.iterations, cost_model_text(fit->model)));
   print_note(output, fmt::format("(fitted - measured) / measured: root mean square {:.2f}, median "
                                  "{:.2f}, largest {:.2f}",
                                  fit->rms, fit->median, fit->largest));
   print_note(
       output,
-      fmt::format("what auto takes, in times of the quickest: {:.2f} on average (geometric), "
-                  "{:.2f} at worst; with the presets {:.2f} and {:.2f}; with --cost work {:.2f} "
-                  "and {:.2f}",
-                  by_fit.mean, by_fit.worst, by_presets.mean, by_presets.worst, by_work.mean,
-                  by_work.worst));
-  for (const auto& [told, name] :
+      fmt::format(
+          "time of auto's pick / time of the fastest: {:.2f} on average (geometric), {:.2f} at "
+          "worst; with default constants {:.2f} and {:.2f}; with --cost work {:.2f} and {:.2f}",
+          by_fit.mean, by_fit.worst, by_presets.mean, by_presets.worst, by_work.mean,
+          by_work.worst));
+  for (const auto& [is_known, name] :
        {std::pair(fit->has_rearrange, "rearranging"), std::pair(fit->has_combine, "combining")}) {
-    if (!told) print_note(output, fmt::format("no call tells of {}: it is free in the fit", name));
+    if (!is_known)
+      print_note(output, fmt::format("no call measures {}: it costs nothing in the fit", name));
   }
   save(options.save, profile);
   if (!options.save.empty()) {
@@ -316,21 +317,23 @@ ExitCode tune(Context& context, const TuneCommand& options) {
 
 Action add_tune(CLI::App& program) {
   auto options = std::make_shared<TuneCommand>();
-  CLI::App& app = *program.add_subcommand(
-      "tune", "Measure this emulator on this computer: constants for `auto`, as a machine profile");
-  app.add_option("OPERATION", options->operations, "What is measured, one or several operations")
+  CLI::App& app = *program.add_subcommand("tune",
+                                          "Measure this emulator on this computer, and fit the "
+                                          "constants of `auto` as a machine profile");
+  app.add_option("OPERATION", options->operations, "Operations to measure, one or several")
       ->capture_default_str();
   app.add_option("--on", options->on, "The network")
       ->type_name("TOPOLOGY")
       ->capture_default_str()
       ->group("What");
   add_sizes_option(app, options->bytes, "Block sizes");
-  app.add_option("--iterations", options->iterations, "Timed calls of each; the least time counts")
+  app.add_option("--iterations", options->iterations,
+                 "Number of timed calls of each; the minimum counts")
       ->type_name("N")
       ->check(between(1, 1000000))
       ->capture_default_str()
       ->group("Measuring");
-  app.add_option("--save", options->save, "The profile, for --machine FILE.json")
+  app.add_option("--save", options->save, "Save the profile for --machine FILE.json")
       ->type_name("FILE.json")
       ->check(file_name())
       ->group("Output");
@@ -338,18 +341,16 @@ Action add_tune(CLI::App& program) {
   add_output_options(app, options->output, true, false);
   app.footer(
       "Every one-port algorithm with formulas runs with blocks of every size; ts, tw, tr and tc "
-      "are "
-      "those of the least sum of\n"
-      "squared relative errors, none below 0. The table has, for each operation and size, the "
-      "quickest algorithm, and what\n"
-      "`auto` takes with the constants fitted, with the presets, and by work (--cost work, "
-      "which "
-      "needs no profile), in times\n"
-      "of the quickest.\n\n"
-      "Times are the emulator's throughput: a profile is right for this computer, network and "
-      "executor, and for choosing. How\n"
-      "well it fits is told; no constants fit caches, cores that are shared, and links that cost "
-      "nothing.\n\n"
+      "are those of the least sum of\n"
+      "squared relative errors, none below 0. For each operation and size the table has the "
+      "fastest algorithm, and the pick of `auto`\n"
+      "with fitted constants, with default constants, and by work (--cost work, which needs no "
+      "profile), with their\n"
+      "times / the fastest time.\n\n"
+      "Times are the emulator's throughput: a profile is valid for this computer, network and "
+      "executor, and for choosing.\n"
+      "The report shows how well it fits; no constants fit caches, shared cores, and links that "
+      "cost nothing.\n\n"
       "Examples:\n"
       "  wormcube tune --on torus:8x8 --executor fibers --save ./here.json\n"
       "  wormcube run alltoall --on torus:8x8 --executor fibers --machine ./here.json --bytes 4K\n"

@@ -1,4 +1,4 @@
-// Another program, run for what it prints.
+// Runs another program for its output.
 // SPDX-License-Identifier: Apache-2.0
 #include "wormcube/apps/cli/core/child.hpp"
 

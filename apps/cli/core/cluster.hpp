@@ -1,4 +1,4 @@
-// The processes that were started together for --executor mpi, of which the first prints.
+// The processes started together for --executor mpi; the first one prints.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -11,8 +11,8 @@
 
 namespace wormcube::cli {
 
-/// The program's main file brings an implementation where there is an MPI; nothing else in this
-/// library knows MPI.
+/// The program's main file provides an implementation if there is an MPI; nothing else in this
+/// library uses MPI.
 class Cluster {
  public:
   struct Settings {

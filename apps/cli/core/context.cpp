@@ -22,7 +22,7 @@ void Context::set_command_line(int argc, const char* const* argv) {
 void Context::set_cluster(Cluster* cluster) {
   cluster_ = cluster;
   if (is_first_process()) return;
-  // No result of theirs is wanted; if this fails they print too.
+  // Their results are not wanted; if this fails they print too.
   [[maybe_unused]] const std::FILE* nowhere = std::freopen("/dev/null", "w", stdout);
 }
 

@@ -11,7 +11,7 @@
 
 namespace wormcube::cli {
 
-/// JSON's `status` of a result that is none.
+/// JSON's `status` for a missing result.
 inline constexpr std::string_view over_time_limit = "time limit", in_deadlock = "deadlock",
                                   stopped_before = "stopped", not_made = "refused",
                                   has_failed = "failed", crashed = "crashed";
@@ -24,11 +24,10 @@ struct Failure {
   std::string first_line() const { return text.substr(0, text.find('\n')); }
 };
 
-/// What this computer did not give (memory, threads, files) is not a wrong result, and would be
-/// missing for the next row too.
+/// Missing memory, threads or files are not a wrong result, and the next row would miss them too.
 bool is_of_this_computer(const std::exception& error);
 
-/// Of what a row threw; nothing if it is not of this row alone, and ends the program.
+/// From a row's exception; empty if it concerns more than this row, and ends the program.
 std::optional<Failure> failure_of(const std::exception_ptr& error);
 
 }  // namespace wormcube::cli

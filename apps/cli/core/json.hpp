@@ -12,13 +12,13 @@
 
 namespace wormcube::cli {
 
-/// Keeps the order in which keys are added: the order of the documentation.
+/// Keeps keys in insertion order, as documented.
 using Json = nlohmann::ordered_json;
 
-/// Sets json[key]; of null also json[key + "_reason"], which says why there is no figure.
+/// Sets json[key]; for null also json[key + "_reason"], which says why there is no figure.
 void put(Json& json, const std::string& key, Json value, std::string_view reason);
 
-/// null where there is no figure; a whole number where the figure is one.
+/// null if there is no figure; an integer if the figure is whole.
 Json json_value(double value);
 Json json_value(const std::optional<double>& value);
 Json json_value(const std::optional<bool>& value);
@@ -31,8 +31,8 @@ std::string indented(const Json& json);
 /// left out.
 class CsvRows {
  public:
-  /// The line of one more row; nothing if it has brought a column that was not there: then text()
-  /// is another from its first line on.
+  /// The line of one more row; empty if the row adds a column, which changes text() from its first
+  /// line on.
   std::optional<std::string> add(const Json& row);
   /// Heads and all lines.
   std::string text() const;

@@ -1,4 +1,4 @@
-// Who has started this process.
+// The launcher of this process.
 // SPDX-License-Identifier: Apache-2.0
 #include "wormcube/apps/cli/core/launch.hpp"
 
@@ -13,7 +13,7 @@ namespace wormcube::cli {
 namespace {
 
 constexpr const char* of_open_mpi = "Open MPI's mpirun";
-constexpr const char* of_mpich = "MPICH's mpirun, or that of a relative";
+constexpr const char* of_mpich = "the mpirun of MPICH or a relative";
 constexpr const char* of_slurm = "Slurm's srun";
 
 std::string start_text(const Launch& launch) {
@@ -46,11 +46,11 @@ std::optional<Launch> launch_of_several(
     const std::optional<int> processes = number(size);
     if (!processes) continue;
     if (*processes <= 1) return {};
-    // srun --mpi=pmi2 speaks as MPICH's mpirun does.
+    // srun --mpi=pmi2 uses the same interface as MPICH's mpirun.
     const bool by_slurm = launcher == of_mpich && number("SLURM_STEP_NUM_TASKS") == processes;
     return Launch{by_slurm ? of_slurm : launcher, size, *processes, number(rank).value_or(0)};
   }
-  // PMIx alone tells the rank; the first process cannot know of others.
+  // PMIx alone gives only the rank; the first process cannot know of others.
   if (const int rank = number("PMIX_RANK").value_or(0); rank > 0) {
     return Launch{"a launcher that speaks PMIx", "PMIX_RANK", 0, rank};
   }
@@ -60,30 +60,29 @@ std::optional<Launch> launch_of_several(
 std::string wrongly_started(const Launch& launch, bool wants, const std::string& library) {
   if (!wants) {
     return fmt::format(
-        "{}, but without --executor mpi or mpi+fibers: each of them would do all the work for "
-        "itself; {}, or start wormcube once, without mpirun (or unset {} to run it several times)",
+        "{}, but without --executor mpi or mpi+fibers each process would do all the work; {}, or "
+        "start wormcube once, without mpirun (or unset {} to run it several times)",
         start_text(launch),
-        library.empty()
-            ? "this wormcube was built without MPI: install one (Debian: libopenmpi-dev "
-              "openmpi-bin, or libmpich-dev mpich) and build again"
-            : "add --executor mpi+fibers to share it",
+        library.empty() ? "this wormcube was built without MPI: install an MPI library (Debian: "
+                          "libopenmpi-dev openmpi-bin, or libmpich-dev mpich) and rebuild"
+                        : "add --executor mpi+fibers to share the work",
         launch.variable);
   }
   if (library.empty()) {
     return fmt::format(
-        "{}, but this wormcube was built without MPI; install one (Debian: libopenmpi-dev "
-        "openmpi-bin, or libmpich-dev mpich) and build again",
+        "{}, but this wormcube was built without MPI; install an MPI library (Debian: "
+        "libopenmpi-dev openmpi-bin, or libmpich-dev mpich) and rebuild",
         start_text(launch));
   }
   const std::string_view way_out =
-      launch.launcher == of_slurm ? "choose the interface that the library speaks (srun --mpi=list "
-                                    "shows them: pmix for Open MPI, pmi2 or pmix for MPICH)"
+      launch.launcher == of_slurm
+          ? "choose the interface that the library supports (`srun --mpi=list` lists them: pmix "
+            "for Open MPI, pmi2 or pmix for MPICH)"
       : library.starts_with("Open MPI")
           ? "use Open MPI's mpirun (Debian: mpirun.openmpi)"
-          : "use the mpirun of that library (MPICH on Debian: mpirun.mpich)";
+          : "use that library's mpirun (MPICH on Debian: mpirun.mpich)";
   return fmt::format(
-      "{}, but this wormcube is built with {}, which finds one process alone; {}, or build with "
-      "the "
+      "{}, but this wormcube is built with {}, which finds only one process; {}, or build with the "
       "other MPI (-D MPI_CXX_COMPILER=mpicxx.openmpi or mpicxx.mpich)",
       start_text(launch), library, way_out);
 }

@@ -19,10 +19,10 @@ namespace wormcube::cli {
 namespace {
 
 std::atomic<int> first_output_error{0};
-std::mutex terminal;                      // guards what follows, and every line
-Terminal::Line* progress_line = nullptr;  // the one that may be shown
+std::mutex terminal;                      // guards the members below, and every line
+Terminal::Line* progress_line = nullptr;  // the line that may be shown
 
-/// Takes the line away and keeps it away while the lock is held: for whatever else is printed.
+/// Erases the line and keeps it erased while the lock is held, so that other text can be printed.
 std::unique_lock<std::mutex> take_without_line() {
   std::unique_lock lock(terminal);
   if (progress_line != nullptr) {
@@ -72,7 +72,7 @@ void begin_output() {
 
 namespace {
 
-/// Words of an argument that is no argument: a part of them is enough.
+/// A wrong argument may be long: a part of it is enough.
 std::string with_short_words(std::string_view text) {
   constexpr std::size_t most = 300;
   std::string out;

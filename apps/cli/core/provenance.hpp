@@ -1,4 +1,4 @@
-// How results were made.
+// The provenance of results.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 

@@ -1,4 +1,4 @@
-// How the program ends before its end.
+// How the program ends early.
 // SPDX-License-Identifier: Apache-2.0
 #include "wormcube/apps/cli/core/signal_exit.hpp"
 
@@ -31,12 +31,12 @@ namespace wormcube::cli {
 
 namespace {
 
-/// The exit code, once all is said; -1 before. A signal after that changes and says nothing: where
-/// one of several processes ends with an error, mpirun sends SIGTERM to those that end a moment
-/// later.
+/// The exit code, once everything is reported; -1 before. A later signal changes and reports
+/// nothing: if one of several processes ends with an error, mpirun sends SIGTERM to those that end
+/// a moment later.
 std::atomic<int> concluded{-1};
-std::mutex running_mutex;            // held by who ends the program: main() does not return then
-Context* running_context = nullptr;  // null: main() is not running
+std::mutex running_mutex;  // held by the thread that ends the program: main() does not return then
+Context* running_context = nullptr;  // null while main() is not running
 
 /// From a signal handler to the thread that waits for signals.
 const int wake_signal = SIGRTMIN;
@@ -49,8 +49,8 @@ struct {
   pthread_t reader;
   std::array<char, 1000> text;
   std::size_t bytes;
-  int signal;  // of a crash: it ends the process; 0: our own report, an error of usage
-  std::atomic<bool> told;
+  int signal;  // the crash's signal, which ends the process; 0: our own report, a usage error
+  std::atomic<bool> reported;
 } fault;
 
 void hand_over(std::string_view text, int signal) {
@@ -65,7 +65,7 @@ void hand_over(std::string_view text, int signal) {
   }
 }
 
-/// In the handler of SIGSEGV: nothing but waiting is safe there.
+/// Called in the handler of SIGSEGV, where only waiting is safe.
 [[noreturn]] void end_by_report(std::string_view text) {
   hand_over(text, 0);
   for (;;) pause();
@@ -83,14 +83,13 @@ constexpr std::array crashes{Crash{SIGSEGV, "segmentation fault"},
                              Crash{SIGTRAP, "trap"},
                              Crash{SIGSYS, "bad system call"}};
 
-/// A signal from outside: the thread that it has met goes on, and may finish the row that it
-/// writes.
+/// A signal from outside: the interrupted thread continues, and may finish writing its row.
 void pass_on(int signal) {
   int none = 0;
   if (passed_on.compare_exchange_strong(none, signal)) pthread_kill(fault.reader, wake_signal);
 }
 
-/// Says where, lets the results be finished, and lets the signal do what it does.
+/// Reports where, lets the results be finished, and lets the signal take its default action.
 void handle_crash(int signal, siginfo_t* info, void*) {
   if (info->si_code <= 0 && info->si_pid != getpid()) return pass_on(signal);
   std::array<char, 1000> text;
@@ -112,13 +111,13 @@ void handle_crash(int signal, siginfo_t* info, void*) {
   }
   if (in_program) say(", in the node program");
   hand_over({text.data(), bytes}, signal);
-  // What stopped here may hold what the other thread needs.
+  // The stopped thread may hold a lock that the other thread needs.
   constexpr int patience = 200;
-  for (int moments = 0; !fault.told && moments < patience; ++moments) {
+  for (int moments = 0; !fault.reported && moments < patience; ++moments) {
     const timespec moment{0, 10'000'000};
     nanosleep(&moment, nullptr);
   }
-  if (!fault.told) {
+  if (!fault.reported) {
     text[std::min(bytes, text.size() - 1)] = '\n';
     for (const std::string_view piece :
          {std::string_view("wormcube: "), {text.data(), bytes + 1}}) {
@@ -128,18 +127,17 @@ void handle_crash(int signal, siginfo_t* info, void*) {
   struct sigaction plain {};
   plain.sa_handler = SIG_DFL;
   sigaction(signal, &plain, nullptr);
-  // After other faults the same instruction does it again.
+  // After other faults the same instruction faults again.
   if (info->si_code <= 0 || signal == SIGTRAP || signal == SIGSYS) raise(signal);
 }
 
 constexpr std::array ending_signals{SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGXCPU};
-/// These end a program too, but an MPI program or a plugin may have handlers of its own for them,
-/// which take the place of ours. So they are not blocked.
+/// These end a program too, but an MPI program or a plugin may install its own handlers, which
+/// replace ours. So they are not blocked.
 constexpr std::array other_signals{SIGALRM, SIGVTALRM, SIGPROF,   SIGUSR1,
                                    SIGUSR2, SIGIO,     SIGSTKFLT, SIGPWR};
 
-/// Whether nobody, a sanitizer, a test or whoever has started the program, wants a signal
-/// otherwise.
+/// Whether a signal has its default action: no sanitizer, test or parent process has changed it.
 bool is_default(int signal) {
   struct sigaction now {};
   return sigaction(signal, nullptr, &now) == 0 && (now.sa_flags & SA_SIGINFO) == 0 &&
@@ -148,12 +146,12 @@ bool is_default(int signal) {
 
 std::string name_of(int signal) { return fmt::format("SIG{}", sigabbrev_np(signal)); }
 
-/// Whether a signal leaves a core dump, where the system is set so.
+/// Whether a signal leaves a core dump, if the system is configured so.
 bool dumps_core(int signal) {
   return signal == SIGQUIT || std::ranges::find(crashes, signal, &Crash::signal) != crashes.end();
 }
 
-/// What the waiting thread does when a signal has come. Ordinary code.
+/// What the waiting thread does after a signal. Ordinary code.
 void end_by(int signal) {
   std::unique_lock held(running_mutex);
   Context* const context = running_context;
@@ -167,7 +165,7 @@ void end_by(int signal) {
     complain(doing + text);
     apps::remove_unfinished();
     if (fault.signal == 0) std::_Exit(usage);
-    fault.told = true;  // the thread that faulted goes on, to its own end
+    fault.reported = true;  // the faulting thread continues, to its own end
     held.unlock();
     for (;;) pause();
   }
@@ -177,7 +175,7 @@ void end_by(int signal) {
   if (const int code = concluded; code >= 0) std::_Exit(code);
   if (context == nullptr || context->is_first_process()) {
     complain(fmt::format("{}stopped by {}{}", doing, name_of(signal),
-                         signal == SIGXCPU ? " (the limit of CPU time)" : ""));
+                         signal == SIGXCPU ? " (CPU time limit)" : ""));
   }
   if (dumps_core(signal)) {
     std::signal(signal, SIG_DFL);
@@ -210,8 +208,8 @@ bool is_ignored(int signal) {
          now.sa_handler == SIG_IGN;
 }
 
-/// A thread waits for signals, so that what it does then is ordinary code. Without that thread (the
-/// process may have no other) signals end the program as they always do.
+/// A thread waits for signals, so that their handling is ordinary code. Without that thread (the
+/// process may have no other) signals end the program by default.
 void finish_on_signals() {
   sigset_t signals;
   sigemptyset(&signals);
@@ -238,13 +236,13 @@ void finish_on_signals() {
   }
 }
 
-/// A standard stream that the caller has closed becomes /dev/null, for reading: else the first file
-/// that is opened gets its number, and a table is printed into the results. Writing to it fails as
+/// A standard stream closed by the caller becomes /dev/null, for reading: otherwise the first
+/// opened file gets its number, and a table is printed into the results. Writing to it fails as
 /// before.
 void reserve_standard_streams() {
   for (const int stream : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO}) {
     if (fcntl(stream, F_GETFD) == 0 || errno != EBADF) continue;
-    // open() gives the lowest number that is free: this one, as those below it are taken.
+    // open() returns the lowest free number: this one, because those below it are in use.
     if (open("/dev/null", O_RDONLY) < 0) open("/", O_RDONLY);
   }
 }

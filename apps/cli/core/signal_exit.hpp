@@ -1,4 +1,4 @@
-// How the program ends before its end: signals, faults, exit() in a plugin, and readers that leave.
+// How the program ends early: signals, faults, exit() in a plugin, and readers that leave.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -6,16 +6,15 @@
 
 namespace wormcube::cli {
 
-/// While one lives, the program reports how it is ended, from outside or from within, with what it
-/// was doing, and keeps what was finished. Signals end it with 128 + signal; those that leave a
-/// core dump, and faults, end it by the signal itself. SIGKILL and real-time signals end it as
-/// ever. A closed pipe and a file that grew too large are errors of writing.
+/// While one exists, the program reports what ends it, from outside or within, and what it was
+/// doing, and keeps finished results. Signals end it with 128 + signal; those that leave a core
+/// dump, and faults, end it by the signal itself. SIGKILL and real-time signals keep their default
+/// action. A closed pipe and a file that grew too large are write errors.
 class SignalExit {
  public:
   explicit SignalExit(Context& context);
-  /// All is said: signals after that change nothing, and say nothing.
-  /// \return the exit code: instead of 0, 128 + SIGPIPE where standard output is a pipe that nobody
-  /// reads
+  /// Everything is reported: later signals change nothing, and report nothing. \return  the exit
+  /// code: instead of 0, 128 + SIGPIPE if standard output is a pipe without a reader
   static int conclude(int code);
   ~SignalExit();
   SignalExit(const SignalExit&) = delete;

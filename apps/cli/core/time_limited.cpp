@@ -34,7 +34,7 @@ CommandLimit::~CommandLimit() {
 }
 
 void end_over_time_limit(Context& context, const std::string& text) {
-  context.end_work(over_time_limit, text);  // what was measured before is kept
+  context.end_work(over_time_limit, text);  // earlier measurements are kept
   complain(context.doing() + text + "; nothing that would have followed was done");
   std::_Exit(time_limit);
 }

@@ -1,4 +1,4 @@
-// Time limits for what this process does itself: choosing, dry runs, proofs, replays.
+// Time limits for this process's own work: choosing, dry runs, proofs, replays.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -13,11 +13,11 @@
 
 namespace wormcube::cli {
 
-/// Ends the program (end_over_time_limit) if it still lives after the limit: for a whole command.
+/// Ends the program (end_over_time_limit) if it still exists after the limit: for a whole command.
 class CommandLimit {
  public:
   /// \param limit  0: none
-  /// \param grace  for what ends by itself at the limit
+  /// \param grace  for work that ends by itself at the limit
   CommandLimit(Context& context, std::chrono::milliseconds limit,
                std::chrono::milliseconds grace = {});
   ~CommandLimit();
@@ -31,8 +31,8 @@ class CommandLimit {
   std::thread watch_;
 };
 
-/// While one of these lives, dry runs and proofs that take longer throw TimeLimit at their next
-/// step: for a row, after which the next one begins. What takes no steps ends the program a second
+/// While one of these exists, dry runs and proofs over the limit throw TimeLimit at their next
+/// step: for a row, after which the next one begins. Work without steps ends the program a second
 /// later.
 class TimeLimited {
  public:
@@ -45,7 +45,7 @@ class TimeLimited {
   CommandLimit command_;
 };
 
-/// Keeps what was finished, says what was over its limit, and ends the program with exit code 4.
+/// Keeps finished results, reports the work over its limit, and ends the program with exit code 4.
 [[noreturn]] void end_over_time_limit(Context& context, const std::string& text);
 
 }  // namespace wormcube::cli

@@ -1,4 +1,4 @@
-// The processes of an MPI job: the only file of the program that knows MPI.
+// The processes of an MPI job: the only file of the program that uses MPI.
 // SPDX-License-Identifier: Apache-2.0
 #include "wormcube/apps/cli/mpi/cluster.hpp"
 

@@ -9,9 +9,10 @@
 
 namespace wormcube::cli {
 
-/// Starts MPI; the library's own collectives become algorithms. Ends with the object.
+/// Starts MPI and registers the library's own collectives as algorithms. The object's end finalizes
+/// it.
 std::unique_ptr<Cluster> start_mpi();
-/// The library's own name and version, whether MPI is started or not.
+/// The library's own name and version, whether or not MPI is started.
 std::string mpi_library();
 
 }  // namespace wormcube::cli

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "wormcube/apps/cli/options/algorithms.hpp"
 
+#include "wormcube/apps/cli/options/numbers.hpp"
 #include "wormcube/runtime/base/error.hpp"
 
 #include <optional>
@@ -12,25 +13,21 @@
 namespace wormcube::cli {
 
 void add_algorithm_options(CLI::App& app, AlgorithmOptions& options) {
-  app.add_option(
-         "--algorithm", options.names,
-         "Names from `wormcube list`, separated with commas, options with them: "
-         "suh-mesh:order=parity:ring=folded; `auto`: the cheapest by formula (one-port, unless "
-         "--ports all; or by replay or work: --cost) but for those that `list` says it leaves "
-         "out; "
-         "`all`: every one that this "
-         "network admits")
+  app.add_option("--algorithm", options.names,
+                 "Names from `wormcube list`, separated by commas, each with its options: "
+                 "suh-mesh:order=parity:ring=folded. `auto`: the algorithm with the lowest "
+                 "modelled time (--cost: by replay or work; one-port unless --ports all), never "
+                 "one that `list` marks `no`. `all`: every algorithm that this network admits")
       ->type_name("NAME[:OPTION=VALUE..][,NAME..]|auto|all")
       ->delimiter(',')
       ->allow_extra_args(false)
       ->capture_default_str()
       ->group("What");
   app.add_option("--ports", options.ports,
-                 "How many messages a node sends and receives at a time: `one` of each, `all`: one "
-                 "of each per link, `auto`: "
-                 "what the algorithm was made for")
+                 "How many messages a node sends and receives at a time. `one`: one of each; "
+                 "`all`: one of each per link; `auto`: as the algorithm was designed")
       ->type_name("auto|one|all")
-      ->check(CLI::IsMember({"auto", "one", "all"}))
+      ->check(one_of({"auto", "one", "all"}))
       ->capture_default_str()
       ->group("What");
 }
@@ -42,8 +39,8 @@ std::optional<std::string> obstacle(const AlgorithmOptions& options, const Colle
                                     const Topology& topology) {
   if (options.ports == "one" && collective.algorithm->ports == Ports::all) {
     return fmt::format(
-        "{}: sends through all ports of a node at once, but --ports one allows one message each "
-        "way; use --ports all (or auto)",
+        "{}: sends through all ports of a node at once, but --ports one allows one message in each "
+        "direction; use --ports all (or auto)",
         collective.name());
   }
   auto reason = refusal(collective, topology);
@@ -90,7 +87,7 @@ Selection select(const AlgorithmOptions& options, Operation operation, const Top
 
 void require_some(Operation operation, std::span<const Selection> selections) {
   std::string text =
-      fmt::format("none of the {} algorithms asked for runs here", to_string(operation));
+      fmt::format("none of the requested {} algorithms runs here", to_string(operation));
   for (const Selection& selection : selections) {
     if (!selection.collectives.empty()) return;
     for (const std::string& reason : selection.refused) text += "\n  " + reason;
@@ -159,7 +156,7 @@ void note_refused(Results& results, const AlgorithmOptions& options, const Outpu
     for (const std::string& reason : refused) {
       names.append(names.empty() ? "" : ", ").append(reason, 0, reason.find(':'));
     }
-    results.note(fmt::format("not applicable: {}; --wide says why", names));
+    results.note(fmt::format("not applicable: {}; --wide gives the reasons", names));
   }
 }
 

@@ -1,4 +1,4 @@
-// Options that name algorithms, and what a network admits of them.
+// Options that name algorithms, and which of them a network admits.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -17,14 +17,14 @@
 
 namespace wormcube::cli {
 
-/// Which algorithm, and on which port model.
+/// The algorithms, and the port model.
 struct AlgorithmOptions {
   std::vector<std::string> names{"auto"};
   std::string ports = "auto";
 
-  /// Exactly one algorithm is asked for, by name or as `auto`.
+  /// Whether the user requests exactly one algorithm, by name or as `auto`.
   bool single() const { return names.size() == 1 && names.front() != "all"; }
-  /// Some choice is left to the cost model.
+  /// Whether the cost model makes a choice.
   bool chooses() const { return std::ranges::find(names, "auto") != names.end(); }
 };
 std::string names_text(const AlgorithmOptions& options);
@@ -37,41 +37,41 @@ struct Selection {
   std::vector<Collective> collectives;
   std::vector<std::string> refused;  // "NAME: reason"
 };
-/// \param skip_unfit  an algorithm that was named and does not run here is refused, not an error:
-///                    for lists that go over several networks
-/// \param choose      for `auto`; empty: the cheapest by formula
-/// Throws UsageError, with the algorithm's own text, for one that was named and does not run here.
+/// \param skip_unfit  a named algorithm that does not run here is refused and is no error: for lists
+/// over several networks
+/// \param choose  for `auto`; empty: the lowest modelled time Throws UsageError, with the
+/// algorithm's own text, for one that was named and does not run here.
 Selection select(const AlgorithmOptions& options, Operation operation, const Topology& topology,
                  const Arguments& arguments, const CostModel& model, Bytes block_bytes,
                  bool skip_unfit, const AutoChooser& choose = {});
 /// Throws UsageError, with the reasons, if nothing was selected for any of several networks.
 void require_some(Operation operation, std::span<const Selection> selections);
-/// What the rows of a table are called.
+/// The names of a table's rows.
 struct RowNames {
   std::vector<std::string> topologies, algorithms;
   void add(const Topology& topology, const Selection& selection);
 };
 /// The reason for a refusal, with the algorithm's name in front once.
 std::string named(std::string_view algorithm, std::string_view reason);
-/// Whether the machine has all ports when this algorithm runs.
+/// Whether this algorithm runs on an all-port machine.
 bool all_port(const AlgorithmOptions& options, const Algorithm& algorithm);
 
 /// {"order": "paper", "ring": "plus"}
 Json options_json(const Options& options);
 
-/// "remark", and the reason if there is none.
+/// Sets "remark", or null and the reason.
 void add_remark(Json& json, const Algorithm& algorithm);
-/// Whether its remark belongs to results on this network; not one on the networks where an
-/// algorithm is free of contention: results are of one network, and `check` counts its load.
+/// Whether its remark applies to results on this network. A remark on contention-free networks does
+/// not: results concern one network, and `check` counts its load.
 bool is_of_results(std::string_view remark, int dimensions);
-/// The algorithm's remark, if it belongs there, below a table of results.
+/// Prints the algorithm's remark below a table of results, if it applies.
 void note_remark(Results& results, const Algorithm& algorithm, const Topology& topology);
-/// Notes what was refused: with its reasons where it was asked for by name, or with --wide; else
-/// the names.
+/// Notes the refused algorithms: with reasons if they were requested by name or with --wide,
+/// otherwise the names alone.
 void note_refused(Results& results, const AlgorithmOptions& options, const OutputOptions& output,
                   std::span<const std::string> refused);
 
-/// "one" or "all", and what that means.
+/// "one" or "all", with its meaning.
 std::string_view ports_text(bool all_port);
 
 }  // namespace wormcube::cli

@@ -4,9 +4,11 @@
 
 #include "wormcube/apps/cli/options/numbers.hpp"
 #include "wormcube/runtime/base/error.hpp"
+#include "wormcube/runtime/topology/words.hpp"
 
 #include <algorithm>
 #include <charconv>
+#include <string_view>
 #include <vector>
 
 #include <fmt/core.h>
@@ -21,37 +23,39 @@ void add_call_options(CLI::App& app, CallOptions& options) {
           ->check(at_least(0))
           ->capture_default_str()
           ->group(group);
-  options.by_option = app.add_option("--distance", options.by,
-                                     "shift: node r sends to node r + Q modulo p; Q may be < 0")
-                          ->type_name("Q")
-                          ->check(whole_signed_number())
-                          ->capture_default_str()
-                          ->group(group);
+  options.by_option =
+      app.add_option("--distance", options.by,
+                     "shift: node r sends to node r + Q modulo p; Q may be negative")
+          ->type_name("Q")
+          ->check(whole_signed_number())
+          ->capture_default_str()
+          ->group(group);
   options.sources_option =
       app.add_option("--sources", options.sources,
-                     "k_broadcast, k_alltoall, and the targets of k_reduce, k_gather: K for the "
-                     "nodes 0 to K-1, or a list such as 0,3,5 (of one node: 7,)")
+                     "k_broadcast, k_alltoall (k_reduce, k_gather: the targets): K for the nodes 0 "
+                     "to K-1, or a list such as 0,3,5 (write a single node 7 as `7,`)")
           ->type_name("K|NODE,NODE..")
           ->capture_default_str()
           ->group(group);
   options.permutation_option =
       app.add_option("--permutation", options.permutation,
-                     "permute: complement, node r to p - 1 - r; bit-reversal of labels; transpose "
-                     "of s x s nodes")
+                     "permute: complement (node r to p - 1 - r), bit-reversal (of labels) or "
+                     "transpose (of s x s nodes)")
           ->type_name("complement|bit-reversal|transpose")
           ->capture_default_str()
           ->group(group);
-  options.operator_option = app.add_option("--operator", options.reduction,
-                                           "reductions and scans: what they combine with")
-                                ->type_name("sum|product|min|max|and|or|xor|compose")
-                                ->capture_default_str()
-                                ->group(group);
-  options.type_option = app.add_option("--type", options.type, "reductions and scans: the elements")
-                            ->type_name("int32|int64|uint8|float|double|complex|affine")
-                            ->capture_default_str()
-                            ->group(group);
+  options.operator_option =
+      app.add_option("--operator", options.reduction, "reductions and scans: the operator")
+          ->type_name("sum|product|min|max|and|or|xor|compose")
+          ->capture_default_str()
+          ->group(group);
+  options.type_option =
+      app.add_option("--type", options.type, "reductions and scans: the element type")
+          ->type_name("int32|int64|uint8|float|double|complex|affine")
+          ->capture_default_str()
+          ->group(group);
   options.in_place_option =
-      app.add_flag("--in-place", options.in_place, "The input lies where the output will be")
+      app.add_flag("--in-place", options.in_place, "Use one buffer for input and output")
           ->group(group);
 }
 
@@ -62,7 +66,7 @@ std::vector<Rank> parse_sources(const std::string& text) {
     Rank value = 0;
     const auto [end, error] = std::from_chars(word.data(), word.data() + word.size(), value);
     if (error != std::errc{} || end != word.data() + word.size()) {
-      throw UsageError(fmt::format("--sources '{}': '{}' is not a node's number", text, word));
+      throw UsageError(fmt::format("--sources '{}': '{}' is not a node number", text, word));
     }
     return value;
   };
@@ -82,13 +86,14 @@ std::vector<Rank> parse_sources(const std::string& text) {
 }
 
 Permutation parse_permutation(const std::string& text) {
-  std::string known;
+  std::vector<std::string_view> known;
   for (const Permutation permutation :
        {Permutation::complement, Permutation::bit_reversal, Permutation::transpose}) {
     if (to_string(permutation) == text) return permutation;
-    known += fmt::format(" {}", to_string(permutation));
+    known.push_back(to_string(permutation));
   }
-  throw UsageError(fmt::format("unknown permutation '{}'; known are:{}", text, known));
+  throw UsageError(fmt::format("unknown permutation '{}'{}; available:{}", text,
+                               did_you_mean(text, known), listed(known)));
 }
 
 }  // namespace
@@ -161,10 +166,9 @@ Json arguments_json(Operation operation, const Arguments& arguments) {
 }
 
 void add_record_pieces_option(CLI::App& app, std::int64_t& pieces) {
-  app.add_option(
-         "--record-pieces", pieces,
-         "Refuse dry runs that go through more pieces of messages, sent and received, of all "
-         "nodes: a million a second or more")
+  app.add_option("--record-pieces", pieces,
+                 "Refuse dry runs with more message pieces than this, sent and received by all "
+                 "nodes (at least a million per second)")
       ->type_name("N")
       ->check(at_least(1))
       ->capture_default_str()

@@ -20,21 +20,21 @@ struct CallOptions {
   std::int64_t by = 1;
   std::string sources = "1", permutation = "complement", reduction = "sum", type = "double";
   bool in_place = false;
-  // Which of them were given: one that has no effect is refused.
+  // Which options were given: an option without effect is refused.
   CLI::Option *root_option = nullptr, *by_option = nullptr, *sources_option = nullptr,
               *permutation_option = nullptr, *operator_option = nullptr, *type_option = nullptr,
               *in_place_option = nullptr;
 
-  /// Throws UsageError for what the operation does not take, and for what is not there.
+  /// Throws UsageError for arguments that the operation does not have, and for unknown names.
   Arguments resolve(Operation operation) const;
 };
 void add_call_options(CLI::App& app, CallOptions& options);
-/// Throws UsageError if an option was given that changes nothing for this operation.
+/// Throws UsageError for an option that has no effect on this operation.
 void require_effect(const CLI::Option* option, bool takes, Operation operation,
                     std::string_view why);
-/// The same of a block's size: a barrier has none.
+/// The same for --bytes: a barrier has no blocks.
 void require_data(const CLI::Option* bytes_option, Operation operation);
-/// "root 0", "sum on double", ..: what the operation takes, for a '#' line; empty if nothing.
+/// "root 0", "sum on double", ..: the operation's arguments for a '#' line; empty if it has none.
 std::string arguments_text(Operation operation, const Arguments& arguments);
 /// {"root": 0}, {"operator": "sum", "type": "double"}, ..
 Json arguments_json(Operation operation, const Arguments& arguments);

@@ -1,7 +1,8 @@
-// What `auto` chooses by.
+// The cost that `auto` minimizes.
 // SPDX-License-Identifier: Apache-2.0
 #include "wormcube/apps/cli/options/choice.hpp"
 
+#include "wormcube/apps/cli/options/numbers.hpp"
 #include "wormcube/apps/cli/output/table.hpp"
 
 #include <utility>
@@ -37,38 +38,36 @@ CostModel ChoiceOptions::cost_model(const CostModel& given) const {
 void add_machine_costs(CLI::App& app, ChoiceOptions& choice, CostModel& model) {
   choice.cost = add_cost_options(app, model);
   app.add_option("--machine", choice.machine,
-                 "The cost model's constants from a profile: `wormcube machines` lists them; "
-                 "options given beside it go first")
+                 "Take the cost model's constants from a profile (`wormcube machines` lists them); "
+                 "explicit options override it")
       ->type_name("NAME|FILE.json")
-      ->group("Cost model (chooses `auto`, and gives the model's times)");
+      ->group("Cost model (for `auto` and modelled times)");
 }
 
 void add_choice_options(CLI::App& app, ChoiceOptions& choice, CostModel& model,
                         const std::string& name, const std::vector<std::string>& values) {
   add_machine_costs(app, choice, model);
-  app.add_option(
-         name, choice.by,
-         "What decides: the formulas; replays of them all on the machine, or on one of these "
-         "constants (docs/explanation/replay.md); the work of emulating them, messages and bytes of "
-         "all nodes" +
-             std::string(values.size() > 3 ? "; or times measured on this computer" : ""))
+  app.add_option(name, choice.by,
+                 "The cost that decides. formula: modelled time; replay: time on the machine, or "
+                 "on one with these constants (docs/explanation/replay.md); work: messages and "
+                 "bytes of all nodes, which is what emulation costs" +
+                     std::string(values.size() > 3 ? "; measured: time on this computer" : ""))
       ->type_name(fmt::format("{}", fmt::join(values, "|")))
-      ->check(CLI::IsMember(values))
+      ->check(one_of(values))
       ->capture_default_str()
-      ->group("Cost model (chooses `auto`, and gives the model's times)");
+      ->group("Cost model (for `auto` and modelled times)");
 }
 
 void print_choice(const OutputOptions& output, const ChoiceOptions& choice,
                   const CostModel& model) {
   print_setting(output, "cost model", cost_model_text(model));
   if (choice.by_work()) {
-    print_setting(
-        output, "chosen by",
-        fmt::format("work: the bytes that all nodes send, rearrange and combine ({} times), "
-                    "{} for each message, {} for each of its links, {} for each piece of it at "
-                    "both ends and each block rearranged, {} for each step of a node",
-                    work_of_combined_byte, work_of_message, work_of_link, work_of_piece,
-                    work_of_step));
+    print_setting(output, "chosen by",
+                  fmt::format("work: bytes that all nodes send, rearrange and combine (x {}), plus "
+                              "{} per message, {} per link of its route, {} per piece at either "
+                              "end and per block rearranged, {} per step of a node",
+                              work_of_combined_byte, work_of_message, work_of_link, work_of_piece,
+                              work_of_step));
   }
   if (!choice.has_machine() && !choice.by_replay()) return;
   const ModelOptions::Resolved resolved = choice.resolve();

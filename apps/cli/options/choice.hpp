@@ -1,4 +1,4 @@
-// What `auto` chooses by, formulas, replays or work, and of which machine the model's times are.
+// The cost that `auto` minimizes (formula, replay or work), and the machine of the modelled times.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -15,35 +15,35 @@
 
 namespace wormcube::cli {
 
-/// --machine, and --cost, beside the options of the cost model.
+/// --machine and --cost, used with the options of the cost model.
 struct ChoiceOptions {
   std::string machine, by = "formula";
   CostFlags cost;
 
   bool by_replay() const { return by == "replay"; }
   bool by_work() const { return by == "work"; }
-  /// What a replay or the work is, as it is shown: in microseconds of ticks, or KiB of bytes.
+  /// A replay's time or the work as printed: ticks in microseconds, bytes in KiB.
   double cell_figure(std::int64_t figure) const;
   bool has_machine() const { return !machine.empty(); }
-  /// The machine to replay on: the profile, or the cost model's constants with flits of a byte.
-  /// What is given on the command line goes before the profile. Throws UsageError for what is no
-  /// whole number of picoseconds.
+  /// The machine to replay on: the profile, or the cost model's constants with flits of a byte. The
+  /// command line overrides the profile. Throws UsageError for a time that is not a whole number of
+  /// picoseconds.
   ModelOptions::Resolved resolve() const;
-  /// With --machine the formulas take its constants.
+  /// With --machine the formulas use its constants.
   CostModel cost_model(const CostModel& given) const;
 };
 
 /// The cost model's options, and --machine.
 void add_machine_costs(CLI::App& app, ChoiceOptions& choice, CostModel& model);
-/// The same with what `auto` chooses by.
-/// \param name    "--cost"
-/// \param values  it may be, "formula", "replay" and "work" among them
+/// The same, with the cost that `auto` minimizes.
+/// \param name  "--cost"
+/// \param values  allowed values, "formula", "replay" and "work" among them
 void add_choice_options(CLI::App& app, ChoiceOptions& choice, CostModel& model,
                         const std::string& name = "--cost",
                         const std::vector<std::string>& values = {"formula", "replay", "work"});
-/// The '#' lines: the cost model, the machine, and what is replayed.
+/// The '#' lines: the cost model, the machine, and the replayed model.
 void print_choice(const OutputOptions& output, const ChoiceOptions& choice, const CostModel& model);
-/// What a user of the machine must know, below the table.
+/// Prints the machine's cautions below the table.
 void note_machine(Results& results, const ModelOptions::Resolved& resolved);
 
 }  // namespace wormcube::cli

@@ -1,4 +1,4 @@
-// Nodes in MPI processes: what is asked of the options, what is said of the machine.
+// Nodes in MPI processes: checks of the options, and the machine's settings.
 // SPDX-License-Identifier: Apache-2.0
 #include "wormcube/apps/cli/options/cluster.hpp"
 
@@ -33,8 +33,8 @@ void require_cluster(const Context& context, const MachineFlags& flags, const To
   if (!flags.in_processes()) return;
   if (context.cluster() == nullptr) {
     throw UsageError(
-        fmt::format("--executor {}: this wormcube was built without MPI; install one (Debian: "
-                    "libopenmpi-dev openmpi-bin, or libmpich-dev mpich) and build again",
+        fmt::format("--executor {}: this wormcube was built without MPI; install an MPI library "
+                    "(Debian: libopenmpi-dev openmpi-bin, or libmpich-dev mpich) and rebuild",
                     flags.executor));
   }
   const int processes = context.cluster()->processes();
@@ -54,8 +54,8 @@ void require_cluster(const Context& context, const MachineFlags& flags, const To
                            : flags.virtual_channels != plain.virtual_channels ? "--virtual-channels"
                                                                               : nullptr;
   if (idle != nullptr) {
-    throw UsageError(fmt::format("{} has no effect with --executor {}: the network is a real one",
-                                 idle, flags.executor));
+    throw UsageError(fmt::format("{} has no effect with --executor {}: the network is real", idle,
+                                 flags.executor));
   }
 }
 
@@ -88,8 +88,7 @@ void print_machine(const Context& context, const OutputOptions& output, const Ma
           settings.eager_limit.value_or(context.cluster()->default_eager_limit()),
           flags.time_limit > 0 ? fmt::format("time limit {} s", flags.time_limit)
                                : "no time limit"));
-  print_setting(output, "network",
-                "mpi: routes and reservations are the real network's business; no link figures");
+  print_setting(output, "network", "mpi: the real network routes the messages; no link figures");
 }
 
 void add_machine_json(const Context& context, Json& json, const MachineFlags& flags,
@@ -121,7 +120,7 @@ void add_machine_json(const Context& context, Json& json, const MachineFlags& fl
   }
   for (const char* name : {"workers", "pinned"}) {
     json[name] = nullptr;
-    json[std::string(name) + "_reason"] = "mpi: processes are placed by who starts them";
+    json[std::string(name) + "_reason"] = "mpi: the launcher places the processes";
   }
 }
 

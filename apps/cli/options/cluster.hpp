@@ -1,4 +1,4 @@
-// What --executor mpi asks of the machine options, and what is said of the machine.
+// What --executor mpi requires of the machine options, and the settings that describe the machine.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -13,7 +13,8 @@
 namespace wormcube::cli {
 
 /// Throws UsageError if the flags want MPI processes and the program has no MPI, there are more or
-/// fewer processes than nodes, or an option has no effect there. Nothing for nodes in one process.
+/// fewer processes than nodes, or an option has no effect there. Does nothing for nodes in one
+/// process.
 void require_cluster(const Context& context, const MachineFlags& flags, const Topology& topology);
 std::unique_ptr<Multicomputer> cluster_machine(const Context& context, const MachineFlags& flags,
                                                const Topology& topology, bool timing);
@@ -23,12 +24,11 @@ double share_here(const Context& context);
 /// The '#' lines about the machine.
 void print_machine(const Context& context, const OutputOptions& output, const MachineFlags& flags,
                    const MachineOptions& options);
-/// "network", "executor", and the machine's options; null, with the reason, what a real network has
-/// not.
+/// "network", "executor", and the machine's options; null, with a reason, for options that a real
+/// network does not have.
 void add_machine_json(const Context& context, Json& json, const MachineFlags& flags,
                       const MachineOptions& options, Rank nodes);
 
-constexpr const char* no_links =
-    "routes and reservations are the real network's business (--executor mpi)";
+constexpr const char* no_links = "the real network routes the messages (--executor mpi)";
 
 }  // namespace wormcube::cli

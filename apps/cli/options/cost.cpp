@@ -17,7 +17,7 @@ CostFlags add_cost_options(CLI::App& app, CostModel& model) {
         ->type_name(unit)
         ->check(at_least(0))
         ->capture_default_str()
-        ->group("Cost model (chooses `auto`, and gives the model's times)");
+        ->group("Cost model (for `auto` and modelled times)");
   };
   return {
       add("--ts", model.startup_us, "Start-up time of a message, microseconds", "US"),
@@ -42,7 +42,7 @@ Json cost_model_json(const CostModel& model) {
 
 namespace {
 
-/// Without formulas for start-ups or transmission there is nothing to prolong.
+/// Contention needs formulas for start-ups and transmission.
 bool has_transmission(const Prediction& prediction) {
   return prediction.startups && (prediction.transmission_blocks || prediction.link_blocks);
 }

@@ -1,4 +1,4 @@
-// That no output is an input, or another output.
+// Checks that no output is an input, or another output.
 // SPDX-License-Identifier: Apache-2.0
 #include "wormcube/apps/cli/options/distinct_files.hpp"
 
@@ -16,14 +16,14 @@ namespace wormcube::cli {
 
 namespace {
 
-/// A file that the command line names.
+/// A file named on the command line.
 struct NamedFile {
   std::string option, name;
   bool output = false;
 };
 
-/// Which file a name means: a device and a number, or, of one that is not there yet, its folder's
-/// and the name in it. Nothing of what is no regular file: several may write to a pipe.
+/// The file that a name refers to: its device and number, or, for a file that does not exist yet,
+/// its folder's and its name. Empty unless it is a regular file: several outputs may share a pipe.
 std::string identity(const NamedFile& file) {
   struct stat status {};
   const bool there =
@@ -84,14 +84,14 @@ void require_distinct_files(const CLI::App& command, const std::vector<std::stri
           !one.output && one.option == "--input" && other.option == "--output";
       if (result_on_input && may_overwrite) continue;
       if (one.output) {
-        throw UsageError(fmt::format("{} and {} would write one file, {}; give each its own",
-                                     one.option, other.option,
-                                     one.name == "-" ? other.name : one.name));
+        throw UsageError(
+            fmt::format("{} and {} would write the same file, {}; name a different file for each",
+                        one.option, other.option, one.name == "-" ? other.name : one.name));
       }
       throw UsageError(
-          fmt::format("{} would write over '{}', which is read ({}); give another file{}",
+          fmt::format("{} would overwrite '{}', which is an input ({}); name another file{}",
                       other.option, one.name, one.option,
-                      result_on_input && overwrite != nullptr ? ", or say --overwrite" : ""));
+                      result_on_input && overwrite != nullptr ? ", or add --overwrite" : ""));
     }
   }
 }

@@ -1,4 +1,4 @@
-// That no output is an input, or another output, by whatever name.
+// Checks that no output is an input, or another output, whatever their names.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -9,10 +9,10 @@
 
 namespace wormcube::cli {
 
-/// Throws UsageError if two of the files that a command was given are one (another spelling, a
-/// link), and it would write one of them. Outputs are the options of the group Output and --output;
-/// all other options that take a FILE, networks from graph:FILE and plugins are inputs. Standard
-/// output is one, where it goes to a file.
+/// Throws UsageError if two file names of a command mean one file (another spelling, a link) and
+/// one of them is an output. Outputs are the options of the group Output and --output; all other
+/// options that take a FILE, networks from graph:FILE and plugins are inputs. Standard output
+/// counts if it is redirected to a file.
 void require_distinct_files(const CLI::App& command, const std::vector<std::string>& plugins);
 
 }  // namespace wormcube::cli

@@ -1,4 +1,4 @@
-// That no value on the command line is empty.
+// Checks that no value on the command line is empty.
 // SPDX-License-Identifier: Apache-2.0
 #include "wormcube/apps/cli/options/empty_values.hpp"
 
@@ -15,18 +15,16 @@ void require_no_empty_values(const CLI::App& command, int argc, const char* cons
   const auto check = [](const CLI::Option& option, std::string_view value) {
     const bool list = option.get_delimiter() == ',';
     if (value.empty()) {
-      throw UsageError(
-          fmt::format("{}: its value is empty (a variable that is not set?)", option.get_name()));
+      throw UsageError(fmt::format("{}: empty value (unset shell variable?)", option.get_name()));
     }
     if (list && (value.front() == ',' || value.back() == ',' ||
                  value.find(",,") != std::string_view::npos)) {
-      throw UsageError(
-          fmt::format("{} '{}': an item of the list is empty", option.get_name(), value));
+      throw UsageError(fmt::format("{} '{}': empty item in the list", option.get_name(), value));
     }
   };
   for (int i = 1; i < argc; ++i) {
     const std::string_view word = argv[i];
-    if (word.empty()) throw UsageError("an argument is empty (a variable that is not set?)");
+    if (word.empty()) throw UsageError("empty argument (unset shell variable?)");
     if (!word.starts_with("--")) continue;
     const std::size_t equals = word.find('=');
     const CLI::Option* const option =

@@ -1,4 +1,4 @@
-// That no value on the command line is empty.
+// Checks that no value on the command line is empty.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -6,8 +6,8 @@
 
 namespace wormcube::cli {
 
-/// Throws UsageError for an empty value (of a shell variable that is not set) and for an empty item
-/// of a list ("ring:4,,ring:5"), which would be left out in silence.
+/// Throws UsageError for an empty value (an unset shell variable) and for an empty item in a list
+/// ("ring:4,,ring:5"), which CLI11 would drop silently.
 void require_no_empty_values(const CLI::App& command, int argc, const char* const* argv);
 
 }  // namespace wormcube::cli

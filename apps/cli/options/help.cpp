@@ -1,4 +1,4 @@
-// The form of --help.
+// The layout of --help.
 // SPDX-License-Identifier: Apache-2.0
 #include "wormcube/apps/cli/options/help.hpp"
 
@@ -14,14 +14,14 @@ namespace wormcube::cli {
 
 namespace {
 
-/// Where descriptions begin: further left where lines are short.
+/// The column of descriptions: further left if lines are short.
 std::size_t name_width() {
   constexpr std::size_t wide = 30, narrow = 24, wide_line = 90;
   return line_width() < wide_line ? narrow : wide;
 }
 
 /// Words in lines of at most line_width(); each line but the first starts with `indent` blanks, the
-/// first one at `column`. \param broken  stands at the end of each line that was broken
+/// first one at `column`. \param broken  the text that ends each broken line
 std::string wrap(std::string_view text, std::size_t column, std::size_t indent,
                  std::string_view broken = "") {
   const std::size_t most = line_width() - broken.size();
@@ -43,8 +43,8 @@ std::string wrap(std::string_view text, std::size_t column, std::size_t indent,
   return out;
 }
 
-/// A line with its own blanks. Where it is too long for the terminal it goes on below its last
-/// column, and a command as a shell reads it.
+/// A line with blanks of its own. If it is too long for the terminal, it continues below its last
+/// column; a command continues as a shell reads it.
 std::string kept(const std::string& line) {
   if (line.size() <= line_width()) return line + '\n';
   const std::size_t start = line.find_first_not_of(' ');
@@ -54,7 +54,7 @@ std::string kept(const std::string& line) {
        at = line.find("  ", column)) {
     column = std::min(line.find_first_not_of(' ', at), line.size());
   }
-  if (is_command && column > start) {  // what it does, on a line of its own
+  if (is_command && column > start) {  // the explanation, on a line of its own
     const std::size_t end = line.find_last_not_of(' ', column - 1) + 1;
     return kept(line.substr(0, end)) + kept(std::string(start + 4, ' ') + line.substr(column));
   }
@@ -79,7 +79,7 @@ std::string entry(const std::string& name, std::string_view description) {
 }  // namespace
 
 std::string type_text(const CLI::Option& option) {
-  // Behind a ':' that is not in brackets stand the validators, which say the same again.
+  // Validators follow a ':' outside of brackets and repeat the type.
   const std::string type = option.get_type_name();
   int depth = 0;
   for (std::size_t at = 0; at < type.size(); ++at) {
@@ -92,7 +92,7 @@ std::string type_text(const CLI::Option& option) {
 std::string default_text(const CLI::Option& option) {
   std::string text = option.get_default_str();
   if (text.size() >= 2 && text.front() == '[' && text.back() == ']')
-    text = text.substr(1, text.size() - 2);  // lists come as "[1K]"
+    text = text.substr(1, text.size() - 2);  // CLI11 writes lists as "[1K]"
   return text;
 }
 
@@ -116,7 +116,7 @@ std::string HelpFormatter::make_option(const CLI::Option* option, bool is_positi
 std::string HelpFormatter::make_group(std::string group, bool is_positional,
                                       std::vector<const CLI::Option*> options) const {
   std::string out = CLI::Formatter::make_group(group, is_positional, std::move(options));
-  // CLI11 leaves two empty lines before each group but the first.
+  // CLI11 writes two empty lines before each group except the first.
   return is_positional || group == "Options" ? out : out.substr(1);
 }
 

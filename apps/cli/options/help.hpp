@@ -1,4 +1,4 @@
-// How --help looks: names, what they take, defaults, and descriptions that fit a terminal.
+// The layout of --help: names, types, defaults, and descriptions that fit a terminal.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -9,8 +9,8 @@
 
 namespace wormcube::cli {
 
-/// CLI11's form without what it repeats (the list of admitted values stands in the type already),
-/// in lines as wide as the terminal, of at most 100 characters.
+/// CLI11's layout without its repetitions (the type lists the allowed values already), in lines as
+/// wide as the terminal, at most 100 characters.
 class HelpFormatter final : public CLI::Formatter {
  public:
   std::string make_description(const CLI::App* app) const override;
@@ -18,14 +18,14 @@ class HelpFormatter final : public CLI::Formatter {
   std::string make_group(std::string group, bool is_positional,
                          std::vector<const CLI::Option*> options) const override;
   std::string make_subcommand(const CLI::App* command) const override;
-  /// Paragraphs are filled; lines that start with a blank stay as they are if the terminal has
-  /// room.
+  /// Paragraphs are filled; lines that start with a blank stay unchanged if the terminal is wide
+  /// enough.
   std::string make_footer(const CLI::App* app) const override;
 };
 
-/// What an option takes: "NAME[:OPTION=VALUE]", "threads|fibers"; empty for a flag.
+/// The type of an option's value: "NAME[:OPTION=VALUE]", "threads|fibers"; empty for a flag.
 std::string type_text(const CLI::Option& option);
-/// Its preset value as it would be typed; empty without one.
+/// Its default as the user would type it; empty if it has none.
 std::string default_text(const CLI::Option& option);
 
 /// "alltoall, broadcast, ..": the operations that have algorithms.

@@ -29,43 +29,43 @@ void add_virtual_channels_option(CLI::App& app, int& virtual_channels) {
 
 void add_machine_options(CLI::App& app, MachineFlags& flags) {
   app.add_option("--executor", flags.executor,
-                 "What a node is: an OS thread or a fiber of this process; under mpirun an MPI "
-                 "process, or several fibers in each")
+                 "Run each node as an OS thread or a fiber of this process; under mpirun as an MPI "
+                 "process, or as one of several fibers in each")
       ->type_name("threads|fibers|mpi|mpi+fibers")
-      ->check(CLI::IsMember({"threads", "fibers", "mpi", "mpi+fibers"}))
+      ->check(one_of({"threads", "fibers", "mpi", "mpi+fibers"}))
       ->capture_default_str()
       ->group("Machine");
-  app.add_option("--capacity", flags.capacity, "Flits that a channel holds, 1 or more")
+  app.add_option("--capacity", flags.capacity, "Flits that a channel holds (1 or more)")
       ->type_name("FLITS")
       ->check(between(1, 1 << 20))
       ->capture_default_str()
       ->group("Machine");
   flags.eager_limit_option =
-      app.add_option(
-             "--eager-limit", flags.eager_limit,
-             "Messages up to this size travel in flits; longer ones are copied once, from "
-             "memory to memory. With --executor mpi: those that are sent at once, preset 4064")
+      app.add_option("--eager-limit", flags.eager_limit,
+                     "Messages up to this size travel in flits; longer ones are copied once, from "
+                     "memory to memory. With --executor mpi: messages up to this size are sent "
+                     "eagerly (default 4064)")
           ->type_name("N[K|M|G]")
           ->capture_default_str()
           ->group("Machine");
   add_virtual_channels_option(app, flags.virtual_channels);
-  app.add_flag("--lockstep", flags.lock_step, "A barrier after each step")->group("Machine");
+  app.add_flag("--lockstep", flags.lock_step, "Synchronise all nodes after each step")
+      ->group("Machine");
   app.add_option("--window", flags.window,
-                 "Steps of a node that may be under way at once; 1 with --lockstep. Times change, "
-                 "results do not")
+                 "Steps that a node may have in progress at once (1 with --lockstep); affects "
+                 "times, not results")
       ->type_name("N")
       ->check(between(1, MachineOptions::most_window))
       ->capture_default_str()
       ->group("Machine");
   app.add_option("--workers", flags.workers,
-                 "Threads that fibers run on, at most one per node; 0: one per usable core")
+                 "Worker threads for fibers, at most one per node (0: one per usable core)")
       ->type_name("N")
       ->check(between(0, most_workers))
       ->capture_default_str()
       ->group("Machine");
   app.add_flag("--pin", flags.pin,
-               "Bind workers to a core each; nodes as threads to the cores in turn, neighbours to "
-               "one")
+               "Pin each worker to a core; threads are assigned in contiguous blocks")
       ->group("Machine");
   add_time_limit_option(app, flags.time_limit, "Machine");
 }
@@ -88,8 +88,8 @@ void require_workers(const MachineFlags& flags, const Topology& topology) {
   const auto cores = bound_core_numbers().size();
   if (flags.pin && cores > 0 && static_cast<std::size_t>(flags.workers) > cores) {
     throw UsageError(
-        fmt::format("--workers {}: {} workers cannot have a core each, for the process is bound to "
-                    "{}; use --workers {} or fewer, or no --pin",
+        fmt::format("--workers {}: {} workers cannot have a core each, because the process is "
+                    "bound to {}; use --workers {} or fewer, or leave out --pin",
                     flags.workers, flags.workers, cores, cores));
   }
 }
@@ -108,13 +108,12 @@ void add_limit(CLI::App& app, double& seconds, const std::string& group, const s
 
 void add_time_limit_option(CLI::App& app, double& seconds, const std::string& group) {
   add_limit(app, seconds, group,
-            "Give up after so many seconds, the dry run's and the run's each (exit code 4); 0: "
-            "never");
+            "Stop a dry run or a run after this many seconds each (0: never; exit code 4)");
 }
 
 void add_command_limit_option(CLI::App& app, double& seconds) {
   add_limit(app, seconds, "Limits",
-            "Stop the command after this many seconds (exit code 4); 0: never");
+            "Stop the command after this many seconds (0: never; exit code 4)");
 }
 
 std::chrono::milliseconds milliseconds_of(double seconds) {

@@ -13,7 +13,7 @@
 
 namespace wormcube::cli {
 
-/// How the machine runs: MachineOptions as texts.
+/// The machine's options as text.
 struct MachineFlags {
   std::string executor = "threads", eager_limit = "1K";
   std::size_t capacity = 4;
@@ -23,20 +23,20 @@ struct MachineFlags {
   int workers = 0;
   bool pin = false;
   double time_limit = 0;
-  const CLI::Option* eager_limit_option = nullptr;  // its preset depends on executor
+  const CLI::Option* eager_limit_option = nullptr;  // its default depends on executor
 
-  /// Whether nodes live in MPI processes. What that takes: cluster.hpp.
+  /// Whether nodes run in MPI processes; cluster.hpp checks the requirements.
   bool in_processes() const { return executor.starts_with("mpi"); }
   std::chrono::milliseconds time_limit_ms() const;
   MachineOptions resolve(Context& context, bool all_port) const;
 };
 void add_machine_options(CLI::App& app, MachineFlags& flags);
-/// Throws UsageError where there are no nodes, or cores to pin them to, for so many workers, or no
+/// Throws UsageError if there are fewer nodes than workers, too few cores to pin them to, or no
 /// workers at all.
 void require_workers(const MachineFlags& flags, const Topology& topology);
 /// --time-limit, in seconds. 0: none.
 void add_time_limit_option(CLI::App& app, double& seconds, const std::string& group);
-/// For a whole command that runs on no machine.
+/// The same for a command that runs on no machine.
 void add_command_limit_option(CLI::App& app, double& seconds);
 std::chrono::milliseconds milliseconds_of(double seconds);
 void add_virtual_channels_option(CLI::App& app, int& virtual_channels);

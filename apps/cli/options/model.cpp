@@ -21,7 +21,7 @@ Ticks ticks_of(const std::string& text, const std::string& unit, std::string_vie
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), ticks);
   if (error != std::errc{} || end != text.data() + text.size() || ticks < 0) {
     throw UsageError(
-        fmt::format("{}: '{}' is no whole number of picoseconds (--unit ps)", what, text));
+        fmt::format("{}: '{}' is not a whole number of picoseconds (--unit ps)", what, text));
   }
   return ticks;
 }
@@ -47,9 +47,8 @@ ModelOptions::Resolved ModelOptions::resolve() const {
     resolved.profile = find_machine(machine);
     model = resolved.profile->model;
     if (!resolved.profile->startup && (startup_option == nullptr || startup_option->count() == 0)) {
-      throw UsageError(
-          fmt::format("machine {}: no figure for its start-up is known; give one: --ts",
-                      resolved.profile->name));
+      throw UsageError(fmt::format("machine {}: its start-up time is unknown; give it with --ts",
+                                   resolved.profile->name));
     }
   }
   const bool own = machine.empty();
@@ -67,7 +66,7 @@ ModelOptions::Resolved ModelOptions::resolve() const {
     model.flit = ticks_of(flit_time, unit, "--flit-time");
   } else if (given(transfer_option)) {
     const WideTicks flit = WideTicks{ticks_of(transfer, unit, "--tw")} * model.flit_bytes;
-    if (flit >= no_tick) throw UsageError("--tw times --flit is too long a time");
+    if (flit >= no_tick) throw UsageError("--tw times --flit is too large");
     model.flit = static_cast<Ticks>(flit);
     if (model.flit == 0) {
       throw UsageError("--tw 0: a flit must take time; give --flit-time, at least one picosecond");
@@ -91,7 +90,7 @@ ModelOptions::Resolved ModelOptions::resolve() const {
   if (packet_option != nullptr && packet_option->count() > 0) {
     model.forwarding = packet_bytes == 0 ? Forwarding::wormhole : Forwarding::packets;
     if (packet_bytes > 0 && packet_bytes < model.flit_bytes) {
-      throw UsageError(fmt::format("--packet {}: a packet has at least one flit, {} B",
+      throw UsageError(fmt::format("--packet {}: a packet needs at least one flit, {} B",
                                    packet_bytes, model.flit_bytes));
     }
     if (packet_bytes > 0) model.packet = packet_bytes / model.flit_bytes;
@@ -120,23 +119,25 @@ void add_model_options(CLI::App& app, ModelOptions& options) {
     return app.add_option(name, value, what)->type_name("TIME")->group(group);
   };
   app.add_option("--machine", options.machine,
-                 "A profile: `wormcube machines` lists them; options given beside it go first")
+                 "Take the constants from a profile (`wormcube machines` lists them); explicit "
+                 "options override it")
       ->type_name("NAME|FILE.json")
       ->group(group);
   options.startup_option =
-      time("--ts", options.startup, "Start-up of a message, paid by its sender")
+      time("--ts", options.startup, "Start-up time of a message, paid by its sender")
           ->capture_default_str();
   options.transfer_option =
-      time("--tw", options.transfer, "Transfer of a byte; a flit takes this times --flit")
+      time("--tw", options.transfer, "Transfer time of a byte; a flit takes this times --flit")
           ->capture_default_str();
   options.rearrange_option =
-      time("--tr", options.rearrange, "Rearranging a byte, or TIME/KiB a KiB")
+      time("--tr", options.rearrange, "Rearrangement time per byte, or per KiB as TIME/KiB")
           ->capture_default_str();
   options.combine_option =
-      time("--tc", options.combine, "Combining a byte, or TIME/KiB a KiB")->capture_default_str();
-  app.add_option("--unit", options.unit, "What all times are given in: microseconds or picoseconds")
+      time("--tc", options.combine, "Combining time per byte, or per KiB as TIME/KiB")
+          ->capture_default_str();
+  app.add_option("--unit", options.unit, "Unit of all times: microseconds or picoseconds")
       ->type_name("us|ps")
-      ->check(CLI::IsMember({"us", "ps"}))
+      ->check(one_of({"us", "ps"}))
       ->capture_default_str()
       ->group(group);
   options.flit_option = app.add_option("--flit", options.flit_bytes, "Bytes in a flit")
@@ -144,11 +145,13 @@ void add_model_options(CLI::App& app, ModelOptions& options) {
                             ->check(between(1, 1 << 30))
                             ->capture_default_str()
                             ->group(group);
-  time("--flit-time", options.flit_time, "A flit on a link or port; without it --tw times --flit");
+  time("--flit-time", options.flit_time,
+       "Time of a flit on a link or port (default: --tw times --flit)");
   time("--hop", options.hop,
-       "From a flit's start on a link to its earliest start on the next; without it a flit's time");
+       "Time from a flit's start on a link to its earliest start on the next (default: a flit's "
+       "time)");
   time("--credit", options.credit,
-       "From there to when its slot can be used again; without it a picosecond");
+       "Time from then until its slot can be reused (default: a picosecond)");
   options.slots_option =
       app.add_option("--slots", options.slots, "Flits that a virtual channel's buffer holds")
           ->type_name("N")
@@ -156,25 +159,27 @@ void add_model_options(CLI::App& app, ModelOptions& options) {
           ->capture_default_str()
           ->group(group);
   time("--port-time", options.port_time,
-       "A flit at a node's port, at least its time on a link; without it that");
+       "Time of a flit at a node's port, at least its time on a link (default: the same)");
   options.port_slots_option =
       app.add_option("--port-slots", options.port_slots,
-                     "Flits that the buffer behind an injection port holds; without it --slots")
+                     "Flits that the buffer behind an injection port holds (default: --slots)")
           ->type_name("N")
           ->check(between(1, 1 << 30))
           ->group(group);
   options.packet_option = app.add_option("--packet", options.packet_bytes,
-                                         "Send messages as packets of this size; 0: as worms")
+                                         "Send messages as packets of this size (0: as worms)")
                               ->type_name("BYTES")
                               ->check(between(0, 1 << 30))
                               ->group(group);
   time("--node-time", options.node_time,
-       "A flit on a node's bus to its ports (with packets and all ports); without it no bus");
-  app.add_flag("--lockstep", options.lock_step, "All nodes take each step together")->group(group);
+       "Time of a flit on a node's bus to its ports, with packets and all ports (default: no bus)");
+  app.add_flag("--lockstep", options.lock_step, "Synchronise all nodes after each step")
+      ->group(group);
   app.add_option("--store-and-forward", options.store_and_forward,
-                 "No worms: routers keep whole messages; the start-up is paid once or at each")
+                 "Store whole messages in routers instead of sending worms; pay the start-up once "
+                 "or at each hop")
       ->type_name("once|each")
-      ->check(CLI::IsMember({"once", "each"}))
+      ->check(one_of({"once", "each"}))
       ->group(group);
   add_virtual_channels_option(app, options.virtual_channels);
 }
@@ -188,20 +193,20 @@ std::string model_text(const MachineModel& model) {
       microseconds_text(model.startup), model.flit_bytes, microseconds_text(model.flit),
       microseconds_text(model.hop), microseconds_text(model.credit), model.slots,
       rate(model.rearrange), rate(model.combine));
-  text += model.lock_step ? "; lock step" : "; each node goes on alone";
+  text += model.lock_step ? "; lock step" : "; nodes are not synchronised between steps";
   if (model.port_flit() != model.flit) {
-    text += fmt::format("; ports take {} us a flit", microseconds_text(model.port_flit()));
+    text += fmt::format("; ports take {} us per flit", microseconds_text(model.port_flit()));
   }
   if (model.has_bus()) {
-    text += fmt::format("; the node's bus takes {} us a flit", microseconds_text(model.node));
+    text += fmt::format("; the node's bus takes {} us per flit", microseconds_text(model.node));
   }
   if (model.forwarding == Forwarding::packets) {
     text += fmt::format("; packets of {} B", model.packet * model.flit_bytes);
   } else if (model.stores()) {
     text += model.forwarding == Forwarding::store_once ? "; store and forward, one start-up"
-                                                       : "; store and forward, a start-up a hop";
+                                                       : "; store and forward, a start-up per hop";
   } else if (!model.full_rate()) {
-    text += "; less than the full rate: the buffers are shorter than hop + credit";
+    text += "; below the full rate: the buffers are shorter than hop + credit";
   }
   return text;
 }
@@ -210,7 +215,7 @@ Json model_json(const ModelOptions::Resolved& resolved, int virtual_channels) {
   const MachineModel& model = resolved.model;
   Json json;
   put(json, "machine", resolved.profile ? Json(resolved.profile->name) : Json(nullptr),
-      "constants given one by one");
+      "constants given as options");
   json["startup_ps"] = model.startup;
   json["flit_bytes"] = model.flit_bytes;
   json["flit_ps"] = model.flit;

@@ -1,4 +1,4 @@
-// The options of the modelled machine: replay's constants, as texts, from a profile, or both.
+// The modelled machine's options: replay's constants as text, from a profile, or both.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -13,7 +13,7 @@
 
 namespace wormcube::cli {
 
-/// --machine and the constants; what is given on the command line goes before the profile's.
+/// --machine and the constants; the command line overrides the profile.
 struct ModelOptions {
   std::string startup = "10", transfer = "0.001", rearrange = "0.0005", combine = "0.0005";
   std::string unit = "us", machine, flit_time, hop, credit, port_time, node_time, store_and_forward;
@@ -29,11 +29,11 @@ struct ModelOptions {
     CostModel cost;      // of the formulas
     std::optional<MachineProfile> profile;
   };
-  /// Throws UsageError for what is no number, or not whole.
+  /// Throws UsageError for a value that is not a number, or not whole.
   Resolved resolve() const;
 };
 void add_model_options(CLI::App& app, ModelOptions& options);
-/// "ts 10 us, F 0.001 us for 1 B, ..": and whether links run at the full rate.
+/// "ts 10 us, F 0.001 us for 1 B, ..", and whether links run at the full rate.
 std::string model_text(const MachineModel& model);
 Json model_json(const ModelOptions::Resolved& resolved, int virtual_channels);
 

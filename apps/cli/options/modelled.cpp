@@ -1,4 +1,4 @@
-// What decides between algorithms beside formulas.
+// Choosing algorithms by replay or by work.
 // SPDX-License-Identifier: Apache-2.0
 #include "wormcube/apps/cli/options/modelled.hpp"
 
@@ -76,10 +76,10 @@ double messages_of(std::span<const Priced> ranked, Rank nodes) {
 void ReplayedTimes::require_affordable(std::string_view what, double messages) const {
   constexpr double most_messages = 1e8;
   if (messages <= most_messages) return;
-  throw UsageError(fmt::format(
-      "{}: the replays would have up to {:.0f} messages, some 100 000 a second; up to "
-      "{:.0f} are replayed; take a smaller network or fewer sizes, or choose by formula",
-      what, messages, most_messages));
+  throw UsageError(
+      fmt::format("{}: the replays would have up to {:.0f} messages (about 100 000 per second); "
+                  "the limit is {:.0f}; use a smaller network or fewer sizes, or choose by formula",
+                  what, messages, most_messages));
 }
 
 CallFigures::Answer ReplayedTimes::figure_of(const Collective& collective, Bytes block_bytes,
@@ -107,7 +107,7 @@ std::unique_ptr<CallFigures> call_figures(const ChoiceOptions& choice, const Top
 
 namespace {
 
-/// Shows what is chosen while it is.
+/// Shows the choice in progress.
 AutoChooser chooser_by(const Context& context, const std::string& by, const OutputOptions& output,
                        AutoChooser choose) {
   return [=, &context](Operation operation, const Topology& topology, const CostModel& cost,

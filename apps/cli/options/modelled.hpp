@@ -1,5 +1,5 @@
-// What decides between algorithms beside formulas: replays on the modelled machine, or the work of
-// emulation. SPDX-License-Identifier: Apache-2.0
+// Choosing algorithms by replay on the modelled machine, or by the work of emulation.
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 
 #include "wormcube/apps/cli/options/algorithms.hpp"
@@ -19,36 +19,35 @@
 
 namespace wormcube::cli {
 
-/// The schedule of a call with blocks of so many bytes. Throws UsageError if its dry run needs more
-/// memory or time than there is.
+/// The schedule of a call with blocks of this size. Throws UsageError if its dry run needs more
+/// memory or time than available.
 Schedule record_call(const Collective& collective, const Topology& topology, Bytes block_bytes,
                      bool in_place = false);
 
-/// Whether a call is replayed on a machine with all ports: they were asked for, or it needs them.
+/// Whether a call is replayed on an all-port machine: by request, or because it needs all ports.
 bool takes_all_ports(const Algorithm& algorithm, Ports ports);
 
 inline double microseconds_of(Ticks ticks) { return static_cast<double>(ticks) / 1e6; }
 
-/// A figure of each call on one network, asked for once: the less, the better.
+/// A figure for each call on one network, computed once; lower is better.
 class CallFigures {
  public:
   struct Answer {
     std::optional<std::int64_t> figure;
-    std::string reason;  // where there is none
+    std::string reason;  // if there is no figure
   };
   virtual ~CallFigures() = default;
-  /// Throws UsageError, with both figures, if figures of calls with so many messages in all would
-  /// take minutes. \param what  "best of alltoall on torus:64x64"
+  /// Throws UsageError, with both numbers, if calls with this many messages in total would take
+  /// minutes. \param what  "best of alltoall on torus:64x64"
   virtual void require_affordable(std::string_view /*what*/, double /*messages*/) const {}
   const Answer& operator()(const Collective& collective, Bytes block_bytes, bool all_port);
 
   struct Least {
     Collective collective;
-    std::optional<std::int64_t> figure;  // none: no call has one, and the formulas chose
+    std::optional<std::int64_t> figure;  // empty: no call has a figure, and the formulas chose
   };
-  /// What `auto` takes: of the algorithms that it weighs, each with the options that are the
-  /// cheapest by formula, the one with the least figure, of equals the first by formula. Throws
-  /// UsageError where none runs.
+  /// The algorithm that `auto` picks: the lowest figure among its candidates, each with the options
+  /// of lowest modelled time; the formula breaks ties. Throws UsageError if none runs.
   Least least(Operation operation, const CostModel& cost, Bytes block_bytes, Ports ports,
               const Arguments& arguments);
 
@@ -57,14 +56,14 @@ class CallFigures {
   const Topology& topology() const { return topology_; }
 
  private:
-  /// Throws UsageError where there is none.
+  /// Throws UsageError if there is no figure.
   virtual Answer figure_of(const Collective& collective, Bytes block_bytes,
                            bool all_port) const = 0;
   const Topology& topology_;
   std::map<std::string, Answer> answers_;
 };
 
-/// The messages of calls of all of these, at most; those without a formula are not counted.
+/// An upper bound on the messages of all these calls; those without a formula are not counted.
 double messages_of(std::span<const Priced> ranked, Rank nodes);
 
 /// Times in ticks on a machine. A call may have none: a deadlock.
@@ -91,11 +90,11 @@ class EmulationWork final : public CallFigures {
   Routing routing_;
 };
 
-/// What the choice goes by; nullptr: formulas, or what is measured.
+/// The figures that decide; nullptr: formulas, or measurements.
 std::unique_ptr<CallFigures> call_figures(const ChoiceOptions& choice, const Topology& topology,
                                           int virtual_channels = 2);
 
-/// For select(): by replays or by work where the choice says so, else by formulas.
+/// For select(): by replay or work if the choice says so, otherwise by formula.
 AutoChooser auto_chooser(const Context& context, const ChoiceOptions& choice,
                          const OutputOptions& output, int virtual_channels = 2);
 /// \param model  to replay on

@@ -14,7 +14,7 @@ namespace wormcube::cli {
 void add_on_option(CLI::App& app, std::vector<std::string>& on, bool required) {
   app.add_option("--on", on,
                  "The network, for instance " + network_examples() +
-                     ", or a product such as ring:4*line:3. Several: separate with commas")
+                     ", or a product such as ring:4*line:3. Separate several with commas")
       ->type_name("TOPOLOGY")
       ->delimiter(',')
       ->allow_extra_args(false)
@@ -22,8 +22,8 @@ void add_on_option(CLI::App& app, std::vector<std::string>& on, bool required) {
       ->group("What");
   auto failed = std::make_shared<std::vector<std::string>>();
   app.add_option("--without", *failed,
-                 "Cables (A-B) and nodes that have failed, of each network: 3-4,17. The others get "
-                 "new numbers in their order; the same as torus:8x8~3-4~17")
+                 "Remove failed cables (A-B) and nodes from each network: 3-4,17 (the same as "
+                 "torus:8x8~3-4~17). The remaining nodes are renumbered in order")
       ->type_name("A-B|NODE")
       ->delimiter(',')
       ->allow_extra_args(false)
@@ -52,7 +52,7 @@ std::vector<Topology> parse_topologies(const std::vector<std::string>& on) {
 
 Topology parse_topology(const std::string& text) {
   if (text.find(',') != text.npos && text.find("graph:") == text.npos) {
-    throw UsageError(fmt::format("'{}': one network here, not several", text));
+    throw UsageError(fmt::format("'{}': expected one network, got several", text));
   }
   return Topology::parse(text);
 }

@@ -15,7 +15,7 @@ namespace wormcube::cli {
 void add_on_option(CLI::App& app, std::vector<std::string>& on, bool required);
 /// Parses each. Throws UsageError.
 std::vector<Topology> parse_topologies(const std::vector<std::string>& on);
-/// The one network of a command that takes one. Throws UsageError.
+/// The network of a command that accepts only one. Throws UsageError.
 Topology parse_topology(const std::string& text);
 
 /// "torus:8x8: ... (64 nodes, 256 links)"

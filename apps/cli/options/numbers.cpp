@@ -3,11 +3,14 @@
 #include "wormcube/apps/cli/options/numbers.hpp"
 
 #include "wormcube/runtime/base/error.hpp"
+#include "wormcube/runtime/topology/words.hpp"
 
+#include <algorithm>
 #include <charconv>
 #include <cmath>
 #include <cstdint>
 #include <limits>
+#include <utility>
 
 #include <fmt/core.h>
 
@@ -15,7 +18,7 @@ namespace wormcube::cli {
 
 namespace {
 
-/// Whether a whole number in digits is beyond the type, which CLI11 would clamp to its end.
+/// Whether a number in digits exceeds the type; CLI11 would clamp it.
 template <class Number>
 bool is_beyond(std::string_view digits) {
   Number number{};
@@ -72,10 +75,21 @@ CLI::Validator whole_signed_number() {
   return {complaint, ""};
 }
 
+CLI::Validator one_of(std::vector<std::string> words) {
+  const auto complaint = [words = std::move(words)](const std::string& text) -> std::string {
+    if (std::ranges::find(words, text) != words.end()) return {};
+    const std::vector<std::string_view> known(words.begin(), words.end());
+    return fmt::format("unknown value '{}'{}; available:{}", text, did_you_mean(text, known),
+                       listed(known));
+  };
+  return {complaint, ""};
+}
+
 Bytes parse_bytes(std::string_view text) {
   if (text.find(',') != text.npos || text.find("..") != text.npos) {
-    throw UsageError(
-        fmt::format("'{}': one size here; `run` and `list` take several, and ranges", text));
+    throw UsageError(fmt::format(
+        "'{}': expected one size; only `run`, `list` and the like accept several, and ranges",
+        text));
   }
   const auto fail = [&](std::string_view problem) -> Bytes {
     throw UsageError(
@@ -86,7 +100,7 @@ Bytes parse_bytes(std::string_view text) {
   Bytes number = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
   if (error == std::errc::result_out_of_range) return fail("too large");
-  if (error != std::errc{}) return fail("no number");
+  if (error != std::errc{}) return fail("not a number");
   std::string_view suffix = text.substr(end - text.data());
   std::size_t shift = 0;
   if (!suffix.empty()) {
@@ -126,8 +140,8 @@ std::vector<Bytes> parse_sizes(const std::vector<std::string>& texts) {
 CLI::Option* add_sizes_option(CLI::App& app, std::vector<std::string>& sizes, const char* what) {
   return app
       .add_option("--bytes", sizes,
-                  fmt::format("{}; several: separate with commas; a range doubles: 8..64K. A "
-                              "broadcast's block is the message",
+                  fmt::format("{}. Separate several with commas; a range doubles: 8..64K. A "
+                              "broadcast's block is its message",
                               what))
       ->type_name("N[K|M|G][..N][,N..]")
       ->delimiter(',')

@@ -1,4 +1,4 @@
-// Options that are numbers, sizes and switches, and how their texts are read.
+// Options that are numbers, sizes and switches, and their parsing.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -16,13 +16,16 @@ namespace wormcube::cli {
 /// double.)
 CLI::Validator at_least(double least);
 
-/// The same with both ends.
+/// The same with both limits.
 CLI::Validator between(double least, double most);
 
-/// A check of a number option: digits only, so that no sign is taken for a large number.
+/// A check of a number option: digits only, so that a sign is not read as a large number.
 CLI::Validator whole_number();
-/// Of an option that may be negative.
+/// The same for an option that may be negative.
 CLI::Validator whole_signed_number();
+
+/// A check of an option that is one of these words. (CLI11's own suggests nothing.)
+CLI::Validator one_of(std::vector<std::string> words);
 
 /// "64", "4K", "1M", "2G": bytes, suffixes binary. Throws UsageError.
 Bytes parse_bytes(std::string_view text);

@@ -1,4 +1,4 @@
-// Schedules out of files.
+// Schedules from files.
 // SPDX-License-Identifier: Apache-2.0
 #include "wormcube/apps/cli/options/schedules.hpp"
 
@@ -17,7 +17,7 @@ namespace wormcube::cli {
 Schedule read_schedule(const std::string& file) {
   return apps::read_once(file, [](const std::string& name) {
     if (apps::kind_of_file(name) != apps::FileKind::text)
-      throw UsageError(fmt::format("{}: a .npy file; need a schedule's text", name));
+      throw UsageError(fmt::format("{}: a .npy file; expected a schedule's text", name));
     std::ifstream stream(name, std::ios::binary);
     std::ostringstream text;
     text << stream.rdbuf();

@@ -8,8 +8,8 @@
 
 namespace wormcube::cli {
 
-/// The schedule that a file has as text, as `show --write-schedule` writes it; a pipe too.
-/// Throws UsageError with the file and the line of what is none.
+/// Reads the text form that `show --write-schedule` writes, from a file or a pipe. Throws
+/// UsageError with the file and the line of a mistake.
 Schedule read_schedule(const std::string& file);
 
 }  // namespace wormcube::cli

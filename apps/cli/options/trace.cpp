@@ -26,7 +26,8 @@ std::vector<Rank> parse_nodes(const std::string& text, Rank nodes) {
     const auto [end, error] = std::from_chars(text.data() + at, text.data() + text.size(), value);
     if (error != std::errc{} || value < 0 || value >= nodes) {
       throw UsageError(
-          fmt::format("--trace-nodes: '{}': nodes are 0 to {}, as in 0..7,12", text, nodes - 1));
+          fmt::format("--trace-nodes: '{}' is out of range; nodes are 0 to {}, as in 0..7,12", text,
+                      nodes - 1));
     }
     at = static_cast<std::size_t>(end - text.data());
     return value;
@@ -38,7 +39,8 @@ std::vector<Rank> parse_nodes(const std::string& text, Rank nodes) {
     for (Rank rank = first; rank <= last; ++rank) list.push_back(rank);
     if (at == text.size()) break;
     if (text[at++] != ',') {
-      throw UsageError(fmt::format("--trace-nodes: '{}': expected as in 0..7,12", text));
+      throw UsageError(
+          fmt::format("--trace-nodes: '{}' is not a list of nodes such as 0..7,12", text));
     }
   }
   std::ranges::sort(list);
@@ -55,7 +57,9 @@ void TraceOptions::validate() const {
     }
     return;
   }
-  if (file == "-") throw UsageError("'-' is no file: --trace takes the name of a file");
+  if (file == "-")
+    throw UsageError(
+        "--trace -: expected a file name, because a trace cannot go to standard output");
   require_writable(file);
 }
 
@@ -69,7 +73,8 @@ TraceCut TraceOptions::cut(Rank count) const {
       std::size_t value = 0;
       const auto [end, error] = std::from_chars(part.data(), part.data() + part.size(), value);
       if (error != std::errc{} || end != part.data() + part.size()) {
-        throw UsageError(fmt::format("--trace-steps: '{}': expected as in 0..9", text));
+        throw UsageError(
+            fmt::format("--trace-steps: '{}' is not a range of steps such as 0..9", text));
       }
       return value;
     };
@@ -77,7 +82,7 @@ TraceCut TraceOptions::cut(Rank count) const {
     cut.first_step = number(all.substr(0, dots));
     cut.last_step = dots == std::string::npos ? cut.first_step : number(all.substr(dots + 2));
     if (cut.last_step < cut.first_step) {
-      throw UsageError(fmt::format("--trace-steps: '{}': the first is the larger", text));
+      throw UsageError(fmt::format("--trace-steps: '{}': the first step is after the last", text));
     }
   }
   return cut;
@@ -88,10 +93,10 @@ void add_trace_options(CLI::App& app, TraceOptions& options, const std::string& 
       ->type_name("FILE.json")
       ->check(file_name())
       ->group("Output");
-  app.add_option("--trace-nodes", options.nodes, "Only these nodes in the trace: 0..7,12")
+  app.add_option("--trace-nodes", options.nodes, "Trace only these nodes: 0..7,12")
       ->type_name("LIST")
       ->group("Output");
-  app.add_option("--trace-steps", options.steps, "Only these steps in the trace: 0..9")
+  app.add_option("--trace-steps", options.steps, "Trace only these steps: 0..9")
       ->type_name("A..B")
       ->group("Output");
 }
@@ -100,7 +105,7 @@ TraceCounts write_trace_file(
     const TraceOptions& options,
     const std::function<TraceCounts(const std::function<void(std::string_view)>&)>& write) {
   apps::NewFile file(options.file);
-  // Lines are short: some of them at a time.
+  // Lines are short, so several are written at a time.
   constexpr std::size_t most = std::size_t{1} << 16;
   std::string lines;
   const TraceCounts counts = write([&](std::string_view text) {

@@ -17,16 +17,16 @@ struct TraceOptions {
   std::string file, nodes, steps;
 
   bool wanted() const { return !file.empty(); }
-  /// Throws UsageError, before anything runs, for a file that cannot be written, and for a cut of
-  /// nothing.
+  /// Throws UsageError, before anything runs, for a file that cannot be written, and for
+  /// --trace-nodes or --trace-steps without --trace.
   void validate() const;
-  /// Throws UsageError for what is no list of nodes or steps.
+  /// Throws UsageError for a text that is not a list of nodes or steps.
   TraceCut cut(Rank nodes) const;
 };
-/// \param what  is traced: "The run, by this computer's clock"
+/// \param what  the option's description: "Trace the run, by this computer's clock"
 void add_trace_options(CLI::App& app, TraceOptions& options, const std::string& what);
 
-/// The whole file, under its name when it is complete. \param write  gets what takes its lines
+/// Writes the file, which gets its name when it is complete. \param write  gets a sink for its lines
 TraceCounts write_trace_file(
     const TraceOptions& options,
     const std::function<TraceCounts(const std::function<void(std::string_view)>&)>& write);

@@ -28,11 +28,12 @@ void OutputOptions::validate() const {
   const auto to_stdout = (json == "-" ? 1 : 0) + (jsonl == "-" ? 1 : 0) + (csv == "-" ? 1 : 0);
   if (to_stdout > 1) {
     throw UsageError(
-        "two of --json -, --jsonl - and --csv - want standard output; give the others a file");
+        "only one of --json -, --jsonl - and --csv - can write to standard output; name a file for "
+        "the others");
   }
   if (!links.empty() && !links.ends_with(".json") && !links.ends_with(".csv")) {
     throw UsageError(
-        fmt::format("--links '{}': its name says the format; end it with .json or .csv", links));
+        fmt::format("--links '{}': unknown format; the name must end with .json or .csv", links));
   }
   for (const std::string& file : {json, jsonl, csv, links}) require_writable(file);
 }
@@ -40,8 +41,8 @@ void OutputOptions::validate() const {
 void OutputOptions::require_text(std::string_view option) const {
   if (text()) return;
   const std::string_view other = json == "-" ? "--json" : jsonl == "-" ? "--jsonl" : "--csv";
-  throw UsageError(
-      fmt::format("{0} and {1} - both want standard output; give {1} a file", option, other));
+  throw UsageError(fmt::format(
+      "{0} and {1} - cannot both write to standard output; name a file for {1}", option, other));
 }
 
 bool OutputOptions::has_files() const {
@@ -69,36 +70,35 @@ void require_writable(const std::string& file) {
 }
 
 CLI::Validator file_name() {
-  return {[](const std::string& text) {
-            return text.empty() ? "the name of the file is empty" : std::string();
-          },
+  return {[](const std::string& text) { return text.empty() ? "empty file name" : std::string(); },
           ""};
 }
 
 void add_output_options(CLI::App& app, OutputOptions& options, bool csv, bool wide) {
   app.add_option("--json", options.json,
-                 "Also write the results as JSON to FILE; '-' writes JSON alone to standard output")
+                 "Also write the results as JSON to FILE (-: write only JSON to standard output)")
       ->type_name("FILE|-")
       ->check(file_name())
       ->group("Output");
   if (csv) {
-    app.add_option("--csv", options.csv,
-                   "The same as CSV: one line per result, JSON's keys as column headers")
+    app.add_option(
+           "--csv", options.csv,
+           "Also write the results as CSV: one line per result, JSON's keys as column heads")
         ->type_name("FILE|-")
         ->check(file_name())
         ->group("Output");
   }
-  app.add_option("--jsonl", options.jsonl,
-                 "JSON as it comes: one object a line, each written when it is there")
+  app.add_option(
+         "--jsonl", options.jsonl,
+         "Also write the results as JSON lines: one object per line, as soon as it is known")
       ->type_name("FILE|-")
       ->check(file_name())
       ->group("Output");
   if (wide) {
-    app.add_flag("--wide", options.wide, "All columns and notes, whatever their width")
+    app.add_flag("--wide", options.wide, "Print all columns and notes, whatever their width")
         ->group("Output");
   }
-  app.add_flag("--quiet", options.quiet,
-               "No settings, no notes, no progress: heads, data, reasons and errors")
+  app.add_flag("--quiet", options.quiet, "Print only column heads, rows, reasons and errors")
       ->group("Output");
 }
 

@@ -14,30 +14,30 @@ namespace wormcube::cli {
 /// Where results go: --json, --csv, --quiet.
 struct OutputOptions {
   std::string json, jsonl, csv;  // a file, "-" for standard output, empty for none
-  std::string links;             // of `run`: a file, JSON or CSV by its name
+  std::string links;             // `run` only: a file, JSON or CSV by its name
   bool quiet = false, wide = false;
 
-  /// Throws UsageError if JSON and CSV both want standard output, or a file cannot be written.
+  /// Throws UsageError if JSON and CSV are both for standard output, or a file cannot be written.
   void validate() const;
-  /// Whether lines for people are wanted: not when standard output belongs to JSON or CSV.
+  /// Whether to print lines for people: not if standard output belongs to JSON or CSV.
   bool text() const { return json != "-" && jsonl != "-" && csv != "-"; }
-  /// Throws UsageError where JSON or CSV has standard output, which this option wants.
+  /// Throws UsageError if JSON or CSV has standard output, which this option needs.
   void require_text(std::string_view option) const;
   /// Whether results go to files too.
   bool has_files() const;
-  /// Whether '#' lines are wanted.
+  /// Whether to print '#' lines.
   bool notes() const { return text() && !quiet; }
 };
-/// Throws UsageError, before hours of work, if a file surely cannot be written. "" and "-" pass.
+/// Throws UsageError, before hours of work, if a file certainly cannot be written. "" and "-" pass.
 void require_writable(const std::string& file);
-/// \param csv   there is one line per result
-/// \param wide  there are columns that --wide alone shows
+/// \param csv  the command has --csv, one line per result
+/// \param wide  the command has columns that only --wide shows
 void add_output_options(CLI::App& app, OutputOptions& options, bool csv = true, bool wide = true);
-/// A check of an option for a file: an empty name, as of a variable that is not set, is none.
+/// A check of an option for a file: an empty name, from an unset variable, is an error.
 CLI::Validator file_name();
 
-/// Writes a whole file, or to standard output for "-"; nothing for "". Throws CannotWrite: what was
-/// there before is there then.
+/// Writes a whole file, or to standard output for "-"; nothing for "". If it throws CannotWrite,
+/// the old file is unchanged.
 void write_text(const Context& context, const std::string& target, const std::string& text);
 
 }  // namespace wormcube::cli

@@ -26,7 +26,7 @@ void print_if_any(const std::string& text) {
   if (!text.empty()) print_error(text);
 }
 
-/// A terminal that can take a line away.
+/// A terminal that can erase a line.
 bool is_terminal() {
   const char* const kind = std::getenv("TERM");
   return isatty(STDERR_FILENO) == 1 && kind != nullptr && *kind != '\0' &&
@@ -83,7 +83,7 @@ std::string ProgressLine::update(Clock::time_point now) {
   if (seconds > 0) text += fmt::format(", {} s", seconds);
   if (seconds > 0 && part_ > 0 && part_ < 1) {
     text +=
-        fmt::format(", {:.0f} s or so left", static_cast<double>(seconds) * (1 - part_) / part_);
+        fmt::format(", about {:.0f} s left", static_cast<double>(seconds) * (1 - part_) / part_);
   }
   if (columns_ == 0) return fmt::format("wormcube: {}\n", text);
   if (text.size() >= columns_) text.resize(std::max<std::size_t>(columns_, 1) - 1);
@@ -119,7 +119,7 @@ Progress::Progress(const Context& context, const OutputOptions& options, std::st
       }
     });
   } catch (const std::system_error&) {
-    // No thread to spare: the line changes when the command reports something.
+    // No thread is available: the line changes when the command reports something.
   }
 }
 

@@ -18,7 +18,7 @@
 
 namespace wormcube::cli {
 
-/// The line's text and when it is due. No clock and no terminal of its own: tests give the time.
+/// The line's text and when it is due. It has no clock and no terminal: tests pass the time.
 class ProgressLine {
  public:
   using Clock = std::chrono::steady_clock;
@@ -31,16 +31,16 @@ class ProgressLine {
   /// \param what     "fft on torus:8x8"
   /// \param columns  of the terminal; the line is cut to fit. 0: no terminal, each text a line
   ProgressLine(std::string what, Clock::time_point start, Timing timing, std::size_t columns);
-  /// What is done now, in place of what was: "dry run". Its count starts anew.
+  /// Sets the current phase, "dry run", and restarts its count.
   void doing(std::string_view phase);
   void count(long done, long total);
-  /// The part of all work that is done, for an estimate of the time that is left.
+  /// The fraction of all work that is done, to estimate the remaining time.
   void part(double done);
-  /// What the loop that takes long is at: "dry run, 37 %".
+  /// The progress of a long loop: "dry run, 37 %".
   void loop(const std::optional<LongLoop::State>& state);
-  /// What the terminal or the file gets now; empty if nothing is due.
+  /// The text to write now; empty if nothing is due.
   std::string update(Clock::time_point now);
-  /// What takes the line away; empty if none is shown.
+  /// The text that erases the line; empty if none is shown.
   std::string clear();
 
  private:
@@ -54,10 +54,10 @@ class ProgressLine {
 };
 
 /// A ProgressLine on standard error, after a second of work on a terminal, else after ten; a thread
-/// of its own counts the seconds. $WORMCUBE_PROGRESS_AFTER gives other seconds. Nothing with
+/// of its own counts the seconds. $WORMCUBE_PROGRESS_AFTER changes the delay. Shows nothing with
 /// --quiet.
 ///
-/// Threads  Any may report something.
+/// Threads  Any thread may report something.
 class Progress final : Terminal::Line {
  public:
   Progress(const Context& context, const OutputOptions& options, std::string what);
@@ -81,12 +81,12 @@ class Progress final : Terminal::Line {
   std::thread ticker_;
 };
 
-/// Rows that are done one after the other, shown by their number and by the part of all work.
+/// Rows made one after the other, shown by their number and by the fraction of all work.
 class RowsDone {
  public:
   /// \param work  of each row, in any unit
   RowsDone(Progress& progress, std::vector<double> work);
-  /// One more is done.
+  /// One more row is done.
   void add();
 
  private:

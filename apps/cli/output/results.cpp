@@ -25,7 +25,7 @@ Results::Results(Context& context, const OutputOptions& options,
 
 Results::~Results() {
   {
-    // An error has its own words; of a whole object that is refused there is no result.
+    // The error is reported elsewhere; a refused whole object has no result.
     const std::scoped_lock lock(mutex_);
     if (whole_ && std::uncaught_exceptions() > exceptions_) begun_ = nullptr;
   }
@@ -35,7 +35,7 @@ Results::~Results() {
 
 void Results::add(const std::vector<std::string>& cells, Json json) {
   const std::scoped_lock lock(mutex_);
-  if (finished_) return;  // by a signal: what is printed now would not be in the files
+  if (finished_) return;  // by a signal: the files would not have what is printed now
   show(cells);
   keep(std::move(json));
   if (output_error() == EPIPE && !options_.has_files()) throw NobodyReads();
@@ -115,7 +115,7 @@ void Results::end(std::string_view status, std::string_view reason) noexcept {
       complain(error.what());
     }
   };
-  // A row that was only begun is left out of what is stopped; a whole object says so.
+  // A stopped command leaves its unfinished row out; a whole object says that it was stopped.
   if (status != stopped_before || whole_) attempt([&] { keep_without_result(status, reason); });
   attempt([&] { write(false, false); });
 }

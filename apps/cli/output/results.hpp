@@ -1,4 +1,4 @@
-// Results as they come: each row is kept when it is there.
+// Results as they arrive: each row is kept at once.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -17,16 +17,16 @@
 
 namespace wormcube::cli {
 
-/// Results as they come: each row is printed and in its files when it is there, which are whole
-/// then, whatever ends the program. CSV has one line per result and the JSON's keys as column
-/// headers; lists are left out.
+/// Results as they arrive: each row is printed and written to all files at once, which are complete
+/// after it, however the program ends. CSV has one line per result and JSON's keys as column heads,
+/// without lists.
 ///
-/// Functions that write throw CannotWrite, after the row is printed and the other files have it.
+/// Functions that write throw CannotWrite after the row is printed and in the other files.
 ///
-/// Threads  One thread works with it; any other may end it (Context::end_work).
+/// Threads  One thread uses it; any other may end it (Context::end_work).
 class Results final : Unfinished {
  public:
-  /// \param columns  of the table; nothing is printed where there are none
+  /// \param columns  of the table; nothing is printed if there are none
   Results(Context& context, const OutputOptions& options,
           const std::vector<Table::Column>& columns);
   /// Prints the notes and closes the files; for errors on the way.
@@ -34,25 +34,25 @@ class Results final : Unfinished {
   Results(const Results&) = delete;
   Results& operator=(const Results&) = delete;
 
-  /// Prints and keeps one result; JSON gets where and how it was made (`provenance`). Throws NobodyReads
-  /// if there is nobody left to tell.
+  /// Prints and keeps one result; JSON gets its `provenance`. Throws NobodyReads if nobody reads
+  /// the output.
   void add(const std::vector<std::string>& cells, Json json);
   /// no_result(), and prints a row of it.
   void add_without_result(const std::vector<std::string>& cells, std::string_view status,
                           std::string_view reason);
-  /// Keeps the one object of a command that gives one, in place of what it was before: it grows.
+  /// Keeps the object of a command with a single one, replacing its earlier state: it grows.
   void keep_whole(Json json);
-  /// What JSON has of the next result if there is none: its settings, without `provenance`.
+  /// What JSON has for the next result if it fails: its settings, without `provenance`.
   void begin(Json settings);
   /// The same for the one object of a command: kept, as stopped, if the program ends without a
   /// better one.
   void begin_whole(Json settings);
-  /// Keeps those settings with `status`, and `passed` null for the reason; of what has failed or
-  /// crashed false, and the reason in `failures`.
+  /// Keeps those settings with `status`, and `passed` null for the reason; after a failure or crash
+  /// `passed` is false, and `failures` has the reason.
   void no_result(std::string_view status, std::string_view reason);
-  /// A '#' line below the table; the same text once.
+  /// A '#' line below the table; repeated texts are printed once.
   void note(std::string text);
-  /// Keeps what the links carried in one run, one object each channel, for OutputOptions::links.
+  /// Keeps the traffic of one run for OutputOptions::links, one object per channel.
   void add_links(std::vector<Json> channels);
   /// Prints the notes and closes the files. \param single  one object instead of an array of one
   void finish(bool single);
@@ -67,7 +67,7 @@ class Results final : Unfinished {
 
   Context& context_;
   const OutputOptions& options_;
-  std::mutex mutex_;  // guards what follows
+  std::mutex mutex_;  // guards the members below
   Table table_;
   bool has_table_, heads_printed_ = false, finished_ = false, whole_ = false;
   Json begun_;  // null: nothing
@@ -76,8 +76,7 @@ class Results final : Unfinished {
   RowFiles files_;
 };
 
-/// Writes JSON, JSON lines and CSV where they are asked for, all at once, each result with how it
-/// was made.
+/// Writes the requested JSON, JSON lines and CSV, all at once, each result with its provenance.
 void write_results(const Context& context, const OutputOptions& options, std::vector<Json> results,
                    bool single);
 

@@ -1,4 +1,4 @@
-// JSON, JSON lines and CSV as they come.
+// JSON, JSON lines and CSV as rows arrive.
 // SPDX-License-Identifier: Apache-2.0
 #include "wormcube/apps/cli/output/row_files.hpp"
 
@@ -14,7 +14,7 @@ namespace wormcube::cli {
 
 namespace {
 
-/// Each, whatever became of the others; then the first failure.
+/// Runs each, even if others fail; then throws the first failure.
 void try_all(std::initializer_list<std::function<void()>> acts) {
   std::exception_ptr first;
   for (const auto& act : acts) {

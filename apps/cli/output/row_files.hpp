@@ -1,4 +1,4 @@
-// JSON, JSON lines and CSV of results as they come, in files that are whole at every moment.
+// JSON, JSON lines and CSV of results as they arrive, in files that are complete at every moment.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -15,16 +15,16 @@
 
 namespace wormcube::cli {
 
-/// A file of JSON with an array in it that grows.
+/// A JSON file with an array that grows.
 class JsonArrayFile {
  public:
-  /// \param before  what comes before the first element: "["
+  /// \param before  the text before the first element: "["
   /// \param indent  of the elements' lines
   JsonArrayFile(std::string file, std::string before, std::size_t indent)
       : file_(std::move(file)), before_(std::move(before)), indent_(indent) {}
-  /// \param after  what comes after the last one: "]"
+  /// \param after  the text after the last one: "]"
   void add(std::span<const Json> elements, const std::string& after);
-  /// Something else, in place of it all.
+  /// Replaces the whole text.
   void replace(const Json& all) { file_.write(indented(all)); }
   void close() { file_.close(); }
 
@@ -35,27 +35,24 @@ class JsonArrayFile {
   bool any_ = false;
 };
 
-/// The files of OutputOptions, and what goes to standard output. Of several processes the first
-/// writes.
+/// The files of OutputOptions, and standard output. Of several processes only the first writes.
 ///
 /// Throws CannotWrite, after all files have been tried.
 class RowFiles {
  public:
   RowFiles(const Context& context, const OutputOptions& options);
 
-  /// \param row  with how it was made
+  /// \param row  with its provenance
   void add(const Json& row);
-  /// The one object of a command that gives one, in place of what it was before. JSON lines have
-  /// the last one.
+  /// Replaces the object of a command with a single one. JSON lines get only the last one.
   void whole(const Json& object);
-  /// What the links carried: a file of its own.
+  /// The traffic of links, in a file of its own.
   void add_links(std::vector<Json> channels);
-  /// No more will come.
+  /// Ends the files.
   ///
-  /// \param single    one object instead of an array of one
-  /// \param complete  all is there: if that is nothing, files say so; else they keep what an
-  /// earlier
-  ///                  run has left
+  /// \param single  one object instead of an array of one
+  /// \param complete  all is there: if that is nothing, files say so; else they keep what an earlier
+  /// run has left
   void finish(bool single, bool complete);
 
  private:
@@ -69,7 +66,7 @@ class RowFiles {
   apps::WholeFile csv_, links_csv_;
   apps::LineFile lines_;
   CsvRows csv_rows_, links_rows_;
-  std::vector<Json> rows_;  // the first one; all, for standard output
+  std::vector<Json> rows_;  // the first row; all rows, for standard output
 };
 
 }  // namespace wormcube::cli

@@ -20,7 +20,7 @@ namespace wormcube::cli {
 
 namespace {
 
-/// The number of characters that a UTF-8 text shows.
+/// The number of characters in a UTF-8 text.
 std::size_t width(std::string_view text) {
   return std::ranges::count_if(text, [](char c) { return (c & 0xC0) != 0x80; });
 }
@@ -30,7 +30,7 @@ std::string pad(std::string_view text, std::size_t columns, bool left) {
   return left ? std::string(text) + blanks : blanks + std::string(text);
 }
 
-/// Where its character number `count` begins; its size if it has fewer.
+/// The offset of character number `count`; the size if there are fewer.
 std::size_t byte_of(std::string_view text, std::size_t count) {
   std::size_t bytes = 0;
   for (std::size_t seen = 0; bytes < text.size(); ++bytes) {
@@ -40,7 +40,7 @@ std::size_t byte_of(std::string_view text, std::size_t count) {
   return bytes;
 }
 
-/// A text that does not fit ends with ".."; of a name both ends are left.
+/// A text that does not fit ends with ".."; a name keeps both ends.
 std::string cut(const std::string& text, std::size_t columns, bool is_name) {
   const std::size_t whole = width(text);
   if (whole <= columns) return text;
@@ -49,8 +49,8 @@ std::string cut(const std::string& text, std::size_t columns, bool is_name) {
          text.substr(byte_of(text, whole - behind));
 }
 
-/// A head as it stands above its column: words on lines of their own where they would make it wide,
-/// the unit below.
+/// A head as printed above its column: words on separate lines if they would make it wide, the unit
+/// below.
 std::vector<std::string> head_lines(const Table::Column& column) {
   std::vector<std::string> words, lines;
   std::istringstream text(column.head);
@@ -89,7 +89,7 @@ std::size_t Table::least_width(std::size_t column) const {
 
 Table::Layout Table::layout(bool wide, std::size_t most) const {
   Layout layout;
-  std::size_t line = 0;  // the mark of two characters, and two blanks between columns
+  std::size_t line = 0;  // the two characters of the mark, and two blanks between columns
   for (std::size_t c = 0; c < columns_.size(); ++c) {
     const Column& column = columns_[c];
     std::size_t widest = column.width;
@@ -119,7 +119,7 @@ Table::Layout Table::layout(bool wide, std::size_t most) const {
     least.push_back(may ? std::min(least_width(c), layout.widths[c]) : layout.widths[c]);
   }
   for (; line > most; --line) {
-    // The one with most to spare gives a character.
+    // The column with most room to spare gives up a character.
     std::size_t spare = 0, from = 0;
     for (std::size_t c = 0; c < columns_.size(); ++c) {
       if (layout.widths[c] - least[c] <= spare) continue;
@@ -190,9 +190,10 @@ std::size_t line_width() {
 std::string filled(std::string_view text, std::string_view first, std::string_view next) {
   const std::size_t most = line_width();
   std::string lines, line(first);
-  bool empty = true;  // but for its start
+  bool empty = true;  // except for its start
   for (std::size_t blanks = 0; (blanks = text.find_first_not_of(' ')) != text.npos;) {
-    const std::string_view word = text.substr(0, text.find(' ', blanks));  // blanks before it too
+    const std::string_view word =
+        text.substr(0, text.find(' ', blanks));  // including blanks before it
     text.remove_prefix(word.size());
     if (!empty && width(line) + width(word) > most) {
       lines += line + '\n';
@@ -236,7 +237,7 @@ std::string cell(const std::optional<bool>& value) { return !value ? "?" : *valu
 std::string cell_rate(const std::optional<double>& value) {
   if (!value) return "-";
   if (*value == 0 || !std::isfinite(*value)) return fmt::format("{}", *value);
-  // Rounded first: 9999.6 is 10000, which needs no decimal.
+  // Round first: 9999.6 becomes 10000, which needs no decimal.
   const double rounded = std::stod(fmt::format("{:.3e}", *value));
   const int exponent = static_cast<int>(std::floor(std::log10(std::abs(rounded))));
   return exponent < -4 ? fmt::format("{:.3e}", rounded)
