@@ -206,11 +206,11 @@ TEST_CASE("a group refuses a member that is named twice, and one that is no node
   const auto group = [](std::vector<Rank> members) {
     return [members](Node& node) { node.group(members); };
   };
-  refused("ring:4", group({0, 1, 2, 3, 2}), "member 2 is twice");
-  refused("ring:4", group({3, 2, 1, 0, 0}), "member 0 is twice");
-  refused("ring:4", group({0, 0, 1, 2, 3}), "member 0 is twice");
-  refused("ring:4", group({0, 1, 2, 3, 4}), "member 4 of 4");
-  refused("ring:4", group({0, 1, 2, -3}), "member -3 of 4");
+  refused("ring:4", group({0, 1, 2, 3, 2}), "member 2 occurs twice");
+  refused("ring:4", group({3, 2, 1, 0, 0}), "member 0 occurs twice");
+  refused("ring:4", group({0, 0, 1, 2, 3}), "member 0 occurs twice");
+  refused("ring:4", group({0, 1, 2, 3, 4}), "member 4 out of range [0, 4)");
+  refused("ring:4", group({0, 1, 2, -3}), "member -3 out of range [0, 4)");
   refused("ring:4", group({0, 1, 2}), "node 3 is not among");
   runs("ring:4", group({2, 0, 3, 1}));
 }
