@@ -18,7 +18,6 @@
 #include <fmt/core.h>
 
 namespace wormcube::apps {
-
 namespace {
 
 using Runs = std::vector<std::pair<std::size_t, std::size_t>>;  // first, one after the last

@@ -137,7 +137,7 @@ TEST_CASE("a block is followed from node to node") {
   CHECK(ring.back()["to"] == 4);
   CHECK(hops("alltoall --on ring:4 --block 2,2").empty());
   CHECK_THAT(run_wormcube("show allreduce --on ring:4 --block 0,1").err,
-             Contains("allreduce combines what it moves"));
+             Contains("allreduce combines blocks"));
   CHECK(run_wormcube("show alltoall --on ring:4 --block 0,9").exit == 2);
 }
 

@@ -662,7 +662,7 @@ TEST_CASE("wrong reductions fail: operands swapped, a contribution doubled or dr
   CHECK_FALSE(found.delivered);
   CHECK(found.wrong_elements == 2);  // both intervals of node 2
   CHECK_THAT(found.first, Contains("node 2, block 0, byte 0: not the combination of nodes 0 to 4"));
-  CHECK_THAT(found.first, Contains("not combined in the order of ranks, or twice"));
+  CHECK_THAT(found.first, Contains("a combination out of rank order, or with a block twice"));
 }
 
 TEST_CASE("an operator that hides it does not hide it from the witness",

@@ -101,7 +101,7 @@ TEST_CASE("an algorithm that does not say what lists print is not added", "[coll
   added.source = {};
   lacks("'incomplete' has no source");
   added.instead = {"tree"};
-  lacks("'incomplete' has no needs, but says that tree is to be used");
+  lacks("'incomplete' has no needs, but names tree as an alternative");
 }
 
 TEST_CASE("every algorithm says what it is, where it comes from, and is called once",

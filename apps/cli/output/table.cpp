@@ -55,7 +55,8 @@ std::vector<std::string> head_lines(const Table::Column& column) {
   std::vector<std::string> words, lines;
   std::istringstream text(column.head);
   for (std::string word; text >> word;) words.push_back(word);
-  std::size_t most = column.width;
+  constexpr std::size_t least = 8;  // so that a head does not become a tower
+  std::size_t most = std::max(column.width, least);
   for (const std::string& word : words) most = std::max(most, width(word));
   for (const std::string& word : words) {
     if (lines.empty() || width(lines.back()) + 1 + width(word) > most) {

@@ -49,7 +49,8 @@ struct CommunicatorFigures {
 
 struct JobOptions {
   Rank ranks = 1;
-  bool eager = true;  ///< standard sends of up to MessagingOptions::unexpected_limit need no receive
+  /// Standard sends of up to MessagingOptions::unexpected_limit need no receive.
+  bool eager = true;
   /// The algorithms that the user selected, by operation.
   std::map<std::string, Collective> algorithms = {};
   bool by_work =
