@@ -334,7 +334,7 @@ int run_main(Context& context, int all, const char* const* all_words, const Part
   program
       .add_option("--plugin", plugins,
                   "Load algorithms of your own from a shared object "
-                  "(docs/how-to/write-your-own-algorithm.md); precedes the command, once per file")
+                  "(docs/how-to/plugins.md); precedes the command, once per file")
       ->type_name("FILE.so")
       ->check(file_name())
       ->expected(1)

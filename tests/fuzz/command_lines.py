@@ -143,6 +143,9 @@ def command_line(generator):
     chosen = [option for option in ("--on", "--iterations") if option in options and generator.random() < 0.95]
     chosen += generator.sample(options, min(len(options), generator.choice([0, 1, 1, 2, 2, 3])))
     for option in dict.fromkeys(chosen):
+        if option in ("--in-place", "--no-verify"):
+            words.append(option)
+            continue
         values = VALUES[option]
         likely = values[:max(1, len(values) * 2 // 3)]
         words += [option, generator.choice(likely if generator.random() < 0.7 else values)]

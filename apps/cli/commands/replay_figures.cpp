@@ -115,7 +115,7 @@ std::vector<Table::Column> replay_columns(std::size_t topology_width, std::size_
           {.head = "ports", .text = true, .wide = true},
           {.head = "block", .unit = "B", .width = 7},
           {.head = "time", .unit = "us", .width = 8},
-          {.head = "lock step", .unit = "us", .width = 8, .drop = 2},
+          {.head = "lock step", .unit = "us", .width = 9, .drop = 2},
           {.head = "formula", .unit = "us", .width = 8},
           {.head = "bound", .unit = "us", .width = 8, .drop = 1},
           {.head = "eff.", .unit = "%", .width = 5},
