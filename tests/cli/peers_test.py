@@ -66,7 +66,7 @@ def main():
         assert "mpicc.openmpi does not compile peer.c: ended with 1: no header" in output, output
 
         code, output, _ = compare(folder, folder / "nothing")
-        assert code != 0 and "is not there" in output, output
+        assert code != 0 and "does not exist" in output, output
     return 0
 
 
