@@ -324,7 +324,7 @@ void reduce_on_trees(Node& node, const TreeSchedule& trees, const TreePlaces& pl
 }
 
 Prediction trees_cost(const Topology& topology, const TreeSchedule& trees, const TreePlaces& places,
-                      Rank segments, bool backwards) {
+                      Rank segments, bool to_root) {
   const double steps = trees.steps(segments);
   const double each = 1.0 / (static_cast<double>(segments) * trees.trees);
   Prediction prediction{steps, steps * each, 0};
@@ -342,8 +342,8 @@ Prediction trees_cost(const Topology& topology, const TreeSchedule& trees, const
     for (const TreeSchedule::Edge& edge : trees.edges[v]) {
       if (!edge.to_child) continue;
       const Rank parent = places.node(static_cast<Rank>(v)), child = places.node(edge.peer);
-      sent.push_back({edge.first, backwards ? PatternMessage{child, parent, each}
-                                            : PatternMessage{parent, child, each}});
+      sent.push_back({edge.first, to_root ? PatternMessage{child, parent, each}
+                                          : PatternMessage{parent, child, each}});
     }
   }
   std::ranges::stable_sort(sent, {}, &Sent::first);

@@ -76,7 +76,7 @@ void reduce_on_trees(Node& node, const TreeSchedule& trees, const TreePlaces& pl
 
 /// For a broadcast, or in reverse for a reduction: start-ups, transmission, loads.
 Prediction trees_cost(const Topology& topology, const TreeSchedule& trees, const TreePlaces& places,
-                      Rank segments, bool backwards);
+                      Rank segments, bool to_root);
 /// The cost of one after the other.
 Prediction both(Prediction first, const Prediction& second);
 
