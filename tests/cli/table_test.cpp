@@ -92,9 +92,9 @@ TEST_CASE("winners are green and failures red where colour is wanted", "[cli][ta
   table.add({"mesh", "yes"}, true);
   table.add({"ring\x1b[2J", "FAILED"});
   const std::string green = "\x1b[1;32m", red = "\x1b[1;31m", plain = "\x1b[0m";
-  CHECK(table.text({.color = true}) == table.heads_text({}) + "  " + green + "mesh       " +
-                                           plain + "       yes\n" + "  ring\\x1b[2J  " + red +
-                                           "  FAILED" + plain + "\n");
+  CHECK(table.text({.color = true}) == table.heads_text({}) + "  " + green + "mesh       " + plain +
+                                           "       yes\n" + "  ring\\x1b[2J  " + red + "  FAILED" +
+                                           plain + "\n");
   CHECK(table.text({}).find(green) == std::string::npos);
 }
 
