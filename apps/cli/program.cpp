@@ -299,6 +299,10 @@ int run_main(Context& context, int all, const char* const* all_words, const Part
   // it frees: memory that no estimate can include.
   constexpr int own_map_bytes = 1 << 20;
   mallopt(M_MMAP_THRESHOLD, own_map_bytes);
+  // Setting that also fixes at 128 KiB how much free memory the heap keeps: dry runs would return
+  // the same tables to the system, and fault them in again, for each node.
+  constexpr int kept_bytes = 32 << 20;
+  mallopt(M_TRIM_THRESHOLD, kept_bytes);
   context.set_command_line(all, all_words);
   CommandLine line = split_command_line(all, all_words);
   context.set_program_words(std::move(line.program));
