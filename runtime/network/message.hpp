@@ -193,11 +193,4 @@ class Cursor {
   Bytes offset_ = 0;
 };
 
-/// Copies as many bytes as each has. Whole cache lines of a long one go into memory past the
-/// caches: no line is fetched to be overwritten, and none is evicted. Nothing orders such stores
-/// until settle_unread().
-void copy_unread(Span to, ConstSpan from) noexcept;
-/// Call it before the copies are published: orders them before every later store of this thread.
-void settle_unread() noexcept;
-
 }  // namespace wormcube

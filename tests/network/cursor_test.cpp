@@ -1,5 +1,6 @@
 // Cursors: messages in pieces that are cut differently at both ends.
 // SPDX-License-Identifier: Apache-2.0
+#include "wormcube/runtime/base/host/unread.hpp"
 #include "wormcube/runtime/network/message.hpp"
 
 #include <algorithm>
