@@ -453,8 +453,8 @@ void write_frames(const Context& context, const Play& play, const Layout& layout
   if (play.aggregate) {
     throw UsageError("--frames: " + play.json["messages_reason"].get<std::string>());
   }
-  constexpr double margin = 24, line = 20, least_width = 560;
-  const double width = std::ceil(std::max(layout.size.x, least_width) + 2 * margin),
+  constexpr double margin = 24, line = 20, narrowest = 560;
+  const double width = std::ceil(std::max(layout.size.x, narrowest) + 2 * margin),
                text_width = width - 2 * margin;
   const Json& phases = play.json["phases"];
   const auto words_of = [&](std::size_t step) {
