@@ -22,11 +22,19 @@ install(TARGETS wormcube wormcube_headers EXPORT wormcubeTargets ARCHIVE DESTINA
 install(EXPORT wormcubeTargets NAMESPACE wormcube:: DESTINATION ${package_dir})
 configure_package_config_file(cmake/wormcubeConfig.cmake.in ${PROJECT_BINARY_DIR}/wormcubeConfig.cmake
                               INSTALL_DESTINATION ${package_dir})
-# Before 1.0 a minor version may change everything.
-write_basic_package_version_file(${PROJECT_BINARY_DIR}/wormcubeConfigVersion.cmake COMPATIBILITY SameMinorVersion)
+# Minor versions keep programs compiling; a major version may not.
+write_basic_package_version_file(${PROJECT_BINARY_DIR}/wormcubeConfigVersion.cmake COMPATIBILITY SameMajorVersion)
 install(FILES ${PROJECT_BINARY_DIR}/wormcubeConfig.cmake ${PROJECT_BINARY_DIR}/wormcubeConfigVersion.cmake
               cmake/wormcubePlugin.cmake DESTINATION ${package_dir})
-install(FILES LICENSE DESTINATION ${CMAKE_INSTALL_DATADIR}/doc/wormcube)
+# Documents and examples keep their places in the source tree, so links between them, and commands and messages that name them, hold.
+set(doc_dir ${CMAKE_INSTALL_DATADIR}/doc/wormcube)
+install(FILES LICENSE README.md CONTRIBUTING.md CITATION.cff DESTINATION ${doc_dir})
+install(DIRECTORY docs DESTINATION ${doc_dir})
+install(DIRECTORY apps/examples DESTINATION ${doc_dir}/apps)
+install(DIRECTORY tests/package/mpi DESTINATION ${doc_dir}/tests/package)
+foreach(folder runtime collectives apps apps/cli bench)
+  install(FILES ${folder}/README.md DESTINATION ${doc_dir}/${folder})
+endforeach()
 if(TARGET wormcube_program)
   install(TARGETS wormcube_program RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
 endif()

@@ -358,7 +358,8 @@ int run_main(Context& context, int all, const char* const* all_words, const Part
       "  wormcube run alltoall --on torus:8x8 --bytes 4K     move data and time it\n\n"
       "Exit codes: 0 pass, 1 wrong data or a failed check, 2 usage, 3 deadlock, 4 time limit; 130 "
       "and 143 after Ctrl-C and SIGTERM, which keep all results so far.\n\n"
-      "`wormcube COMMAND --help` explains a command, its options and its output.");
+      "`wormcube COMMAND --help` explains a command, its options and its output. Documents "
+      "(docs/README.md), examples and schemas are in share/doc/wormcube of the installation.");
 
   std::vector<std::string> plugins;
   program

@@ -15,6 +15,8 @@
 
 namespace wormcube {
 
+extern const std::span<const std::string_view> machine_drafts;  // the texts of docs/machines/*.json
+
 namespace {
 
 using ProfileJson = nlohmann::ordered_json;
@@ -185,15 +187,10 @@ class ProfileReader {
   std::vector<std::string> seen_;
 };
 
-MachineProfile read_profile(const std::string& file) {
-  std::ifstream stream(file);
-  std::ostringstream text;
-  if (!stream || !(text << stream.rdbuf())) {
-    throw UsageError(fmt::format("machine profile {}: cannot be read", file));
-  }
+MachineProfile profile_of_text(std::string_view text, const std::string& file) {
   ProfileJson json;
   try {
-    json = ProfileJson::parse(text.str());
+    json = ProfileJson::parse(text);
   } catch (const nlohmann::json::exception& error) {
     throw UsageError(fmt::format("machine profile {}: {}", file, error.what()));
   }
@@ -249,6 +246,15 @@ MachineProfile read_profile(const std::string& file) {
   return profile;
 }
 
+MachineProfile read_profile(const std::string& file) {
+  std::ifstream stream(file);
+  std::ostringstream text;
+  if (!stream || !(text << stream.rdbuf())) {
+    throw UsageError(fmt::format("machine profile {}: cannot be read", file));
+  }
+  return profile_of_text(text.str(), file);
+}
+
 }  // namespace
 
 std::string_view certainty_text() {
@@ -260,6 +266,10 @@ std::span<const MachineProfile> machine_profiles() {
   static const std::vector<MachineProfile> profiles = [] {
     std::vector<MachineProfile> list;
     for (const ProfileRow& row : built_in_machines) list.push_back(profile_of(row));
+    for (const std::string_view text : machine_drafts) {
+      list.push_back(profile_of_text(text, "of the program"));
+      list.back().draft = true;
+    }
     return list;
   }();
   return profiles;

@@ -25,6 +25,7 @@ struct MachineProfile {
   std::optional<std::int64_t> port_mb_per_s;  // if a node is slower than its link: model.port
   std::vector<std::string> notes;
   std::string source;
+  bool draft = false;  // a profile of docs/machines: its figures are not checked yet
 
   /// What a user of the profile must know, as sentences.
   std::vector<std::string> cautions() const;
@@ -34,8 +35,9 @@ struct MachineProfile {
 /// assumed; "-": none.
 std::string_view certainty_text();
 
+/// The built-in profiles, then the drafts.
 std::span<const MachineProfile> machine_profiles();
-/// A built-in profile, or one in a JSON file (a name with a '.' or a '/'). Throws UsageError with
+/// One of these profiles, or one in a JSON file (a name with a '.' or a '/'). Throws UsageError with
 /// the available names, or the key that is wrong.
 MachineProfile find_machine(const std::string& name);
 /// The file's text; reading it gives an equal profile.

@@ -36,7 +36,7 @@ Layout LayoutMaker::make() {
   const bool has_tree =
       std::ranges::any_of(real_, [&](int d) { return topology_.factor(d).shape() == Shape::tree; });
   const bool is_cube = topology_.is_hypercube();
-  if (is_cube) name_nodes_in_binary();
+  if (is_cube) name_cube_nodes();
   if (real_.empty()) {
     // one node
   } else if (is_cube && real_.size() > 2) {

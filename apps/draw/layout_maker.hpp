@@ -113,7 +113,7 @@ class LayoutMaker {
 
   // Hypercubes.
 
-  void name_nodes_in_binary();
+  void name_cube_nodes();
   void nested_squares();
   void gray_planes();
 

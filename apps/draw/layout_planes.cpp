@@ -112,6 +112,12 @@ void LayoutMaker::between_planes(Lane& lane, int outer, bool plus, bool complete
     const Point leaving = complete || plus ? up : -1 * up;
     const Point outside = complete || !plus ? up : -1 * up;
     stubs(lane, leaving, outside, tick_, r * std::numbers::sqrt2);
+    // With a second outer dimension there is no room for numbers.
+    if (!complete && real_.size() == 3 && !result_.large) {
+      const Point end = place(lane.from) + (r * std::numbers::sqrt2 + tick_) * leaving;
+      const double aside = leaving.x > 0 ? 9.5 : -9.5, down = leaving.x > 0 ? 3.8 : 1.8;
+      result_.labels.push_back({end + Point{aside, down}, name(lane.to), 8});
+    }
     return;
   }
   const double y = (outer - 2) * 6.0 - r + 4, shift = plus ? 0 : 3;
@@ -184,15 +190,15 @@ void LayoutMaker::planes() {
   }
 }
 
-void LayoutMaker::name_nodes_in_binary() {
+// The rank, as in all tables, and below it its bits. The captions of planes have the higher bits.
+void LayoutMaker::name_cube_nodes() {
   const int bits = static_cast<int>(real_.size());
-  if (bits == 0) return;
+  if (bits < 2 || result_.large) return;
+  const int shown = std::min(bits, 4);
   for (Rank rank = 0; rank < topology_.nodes(); ++rank) {
-    std::string& name = result_.names[static_cast<std::size_t>(rank)];
-    name = fmt::format("{:0{}b}", rank, bits);
-    if (bits > 4) name.insert(name.size() - static_cast<std::size_t>(bits) / 2, "\n");
+    result_.names[static_cast<std::size_t>(rank)] += fmt::format("\n{:0{}b}", rank & 15, shown);
   }
-  if (result_.number_size > 0) result_.number_size = bits > 4 ? 8.6 : bits == 4 ? 9.4 : 11.5;
+  result_.number_size = 9;
 }
 
 // The Gray code of two bits is its own inverse.

@@ -6,6 +6,7 @@
 #include "wormcube/apps/draw/plot_parts.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <limits>
 
 #include <fmt/core.h>
@@ -13,7 +14,7 @@
 namespace wormcube::apps {
 
 std::string plot_svg(const DotPlot& plot, bool themed) {
-  constexpr double row_height = 26, top = 118;
+  constexpr double row_height = 26;
   double left = plot_left, low = std::numeric_limits<double>::infinity(), high = 0;
   for (const DotPlot::Row& row : plot.rows) {
     left = std::max(left, 24 + text_room(row.name, 13, false) + 14);
@@ -24,7 +25,7 @@ std::string plot_svg(const DotPlot& plot, bool themed) {
     }
   }
   left = std::min(left, 420.0);
-  const double right = plot_width - 40;
+  const double right = plot_width - 40, top = 118 + heading_room(plot.series, left);
   widen_to_half_decades(low, high);
   const auto x_of = [&](double x) {
     return left + log_share(std::max(x, low), low, high) * (right - left);
@@ -32,9 +33,8 @@ std::string plot_svg(const DotPlot& plot, bool themed) {
   const double bottom = top + row_height * static_cast<double>(plot.rows.size());
   const std::vector<std::string> foot = foot_lines(plot.foot, left);
   Marks marks;
-  draw_heading(plot.title, plot.below, left, plot.series, marks, [&](std::size_t i, double x) {
-    draw_series_mark(i, {x + 6, 85}, "", marks);
-    return true;
+  draw_heading(plot.title, plot.below, left, plot.series, marks, [&](std::size_t i, Point at) {
+    draw_series_mark(i, at + Point{6, 6}, "", marks);
   });
   for (const Tick& tick : log_ticks(low, high)) {
     const double x = x_of(tick.value);
@@ -64,22 +64,88 @@ std::string plot_svg(const DotPlot& plot, bool themed) {
   return plot_text(marks, height, plot.title + ": " + plot.below, themed);
 }
 
+std::string plot_svg(const BarPlot& plot, bool themed) {
+  constexpr double row_height = 30, bar_height = 18, top = 92;
+  double left = plot_left, high = 0;
+  for (const BarPlot::Bar& bar : plot.bars) {
+    left = std::max(left, 24 + text_room(bar.name, 14, true) + 14);
+    high = std::max({high, bar.microseconds, bar.high.value_or(0), bar.model.value_or(0)});
+  }
+  left = std::min(left, 460.0);
+  const double right = plot_width - 190,
+               bottom = top + row_height * static_cast<double>(plot.bars.size());
+  const double decade = std::pow(10, std::floor(std::log10(high / 5)));
+  double step = 10 * decade;
+  for (const double factor : {5.0, 2.0, 1.0}) {
+    if (high / (factor * decade) <= 6) step = factor * decade;
+  }
+  const auto x_of = [&](double us) { return left + us / high * (right - left); };
+  Marks marks;
+  draw_heading(plot.title, plot.below, left, {}, marks, [](std::size_t, Point) {});
+  for (int i = 0; i * step <= high * 1.001; ++i) {
+    const double x = x_of(i * step);
+    marks.push_back(path_mark({{{x, top - 8}, {x, bottom}}}, colours::rule, 1));
+    marks.push_back(
+        text_mark({x, bottom + 20}, i == 0 ? "0" : time_label(i * step), 13, colours::mute, 0));
+  }
+  for (std::size_t r = 0; r < plot.bars.size(); ++r) {
+    const BarPlot::Bar& bar = plot.bars[r];
+    const double y = top + row_height * (static_cast<double>(r) + 0.5),
+                 end = x_of(bar.microseconds);
+    const std::vector<std::string> names = label_lines(bar.name, 14, left - 38);
+    for (std::size_t i = 0; i < names.size(); ++i) {
+      const double at = y + 5 + 15 * (static_cast<double>(i) - (names.size() - 1) / 2.0);
+      marks.push_back(text_mark({left - 14, at}, names[i], 14, colours::ink, 1, true));
+    }
+    Mark body =
+        rect_mark({left, y - bar_height / 2}, {end - left, bar_height}, 2, colours::line(0));
+    body.data = fmt::format(" data-x=\"{}\" data-y=\"{:.17g}\" data-name=\"{}\" data-text=\"{}\"",
+                            escaped(bar.name), bar.microseconds, escaped(bar.name),
+                            time_label(bar.microseconds));
+    marks.push_back(std::move(body));
+    double after = end;
+    if (bar.low && bar.high) {
+      const double x0 = x_of(*bar.low), x1 = x_of(*bar.high);
+      marks.push_back(
+          path_mark({{{x0, y}, {x1, y}}, {{x0, y - 5}, {x0, y + 5}}, {{x1, y - 5}, {x1, y + 5}}},
+                    colours::ink, 1.4));
+      after = std::max(after, x1);
+    }
+    if (bar.model && *bar.model > 0) {
+      const double x = x_of(*bar.model);
+      Mark model = path_mark({{{x, y - 12}, {x, y + 12}}}, colours::line(1), 2.2);
+      model.dash = {4, 3};
+      marks.push_back(std::move(model));
+      after = std::max(after, x);
+    }
+    marks.push_back(
+        text_mark({after + 9, y + 5},
+                  time_label(bar.microseconds) + (bar.ratio.empty() ? "" : " · " + bar.ratio), 13,
+                  colours::ink, -1));
+  }
+  const std::vector<std::string> foot = foot_lines(plot.foot, left);
+  draw_foot_lines(foot, bottom + 56, left, marks);
+  const double height = bottom + 66 + 16 * static_cast<double>(foot.size());
+  return plot_text(marks, height, plot.title + ": " + plot.below, themed);
+}
+
 std::string plot_svg(const WinnerMap& map, bool themed) {
-  constexpr double left = 150, cell_height = 50, top = 104;
+  constexpr double cell_height = 50;
+  double left = 150;
+  for (const WinnerMap::Row& row : map.rows) {
+    left = std::max(left, 24 + text_room(row.network, 11.5, false) + 14);
+  }
+  left = std::min(left, 420.0);
+  const double top = 104 + heading_room(map.algorithms, left);
   const double cell =
       std::min(90.0, (plot_width - left - 30) / static_cast<double>(map.sizes.size()));
   const double bottom = top + cell_height * static_cast<double>(map.rows.size());
   const std::vector<std::string> foot = foot_lines(map.foot, left);
   Marks marks;
-  draw_heading(map.title, map.below, left, map.algorithms, marks, [&](std::size_t i, double x) {
-    const bool wins = std::ranges::any_of(map.rows, [&](const auto& row) {
-      return std::ranges::any_of(row.cells,
-                                 [&](const auto& c) { return c.winner == static_cast<int>(i); });
-    });
-    if (wins) marks.push_back(rect_mark({x, 79}, {12, 12}, 3, colours::line(i)));
-    return wins;
+  draw_heading(map.title, map.below, left, map.algorithms, marks, [&](std::size_t i, Point at) {
+    marks.push_back(rect_mark(at, {12, 12}, 3, colours::line(i)));
   });
-  marks.push_back(text_mark({left - 14, 90}, "nodes", 13, colours::ink, 1));
+  marks.push_back(text_mark({left - 14, top - 14}, "nodes", 13, colours::ink, 1));
   const auto cell_of = [&](std::size_t row, std::size_t column) -> const WinnerMap::Cell& {
     return map.rows[map.rows.size() - 1 - row].cells[column];
   };

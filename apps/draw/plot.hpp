@@ -17,6 +17,7 @@ struct PlotPoint {
 /// One line: measured points, and the modelled ones dashed.
 struct PlotSeries {
   std::string name;
+  std::string label = {};  ///< as much of the name as tells it from the others; empty: all of it
   std::vector<PlotPoint> measured, model;  ///< ascending by x
 };
 struct LinePlot {
@@ -33,6 +34,18 @@ struct LinePlot {
   /// The second panel shows each series as a multiple of the series with this name, or as a share
   /// of the limit; empty: no panel.
   std::string ratio_to = {};
+};
+/// Times of one block size: a bar for each algorithm.
+struct BarPlot {
+  struct Bar {
+    std::string name;
+    double microseconds = 0;
+    std::optional<double> low = {}, high = {}, model = {};
+    std::string ratio = {};  ///< text after the time: "1.5 ×"
+  };
+  std::string title, below;
+  std::vector<std::string> foot;
+  std::vector<Bar> bars;  ///< top to bottom
 };
 /// Values of networks without a common measure: one row per network, one mark per series.
 struct DotPlot {
@@ -66,8 +79,15 @@ struct WinnerMap {
 
 /// \param themed  colours are the page's variables
 std::string plot_svg(const LinePlot& plot, bool themed);
+std::string plot_svg(const BarPlot& plot, bool themed);
 std::string plot_svg(const DotPlot& plot, bool themed);
 std::string plot_svg(const WinnerMap& map, bool themed);
+
+/// A picture shows this many lines at most.
+inline constexpr std::size_t most_lines = 8;
+/// The lines that are best at some point, or nearly so; the foot names the others. A plot with few
+/// lines stays as it is. Afterwards each line has a label.
+LinePlot readable(LinePlot plot);
 
 /// "100 µs", "1 ms"; "2.5 MB/s"; "64", "4 K".
 std::string time_label(double microseconds);

@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <map>
 #include <set>
 
 #include <fmt/core.h>
@@ -15,7 +16,7 @@ namespace wormcube::apps {
 
 namespace {
 
-constexpr double plot_top = 86;
+constexpr double plot_top = 86, label_font = 15, label_line = 17, label_inset = 34;
 
 /// The distance between the lines of a linear axis from 0: 2 or 5, for larger values 1, 2 or 5
 /// times a power of ten. At most 20 lines.
@@ -158,13 +159,14 @@ struct LinePlotter {
         escaped(y_text(point.y)));
   }
 
-  /// Names at the lines' ends, 18 apart, with a thin leader where a name had to move.
+  /// Marks and names at the lines' ends, with a thin leader where a name had to move.
   void labels() {
     struct End {
       double wanted, at;
-      std::string name;
+      std::vector<std::string> lines;
       Colour colour;
-      bool bold;
+      std::optional<std::size_t> series;
+      double height() const { return label_line * static_cast<double>(lines.size()) + 1; }
     };
     std::vector<End> ends;
     for (std::size_t i = 0; i < plot.series.size(); ++i) {
@@ -175,30 +177,37 @@ struct LinePlotter {
       const auto& points = by_model ? series.model : series.measured;
       if (points.empty()) continue;
       const double at = y(points.back().y);
-      ends.push_back({at, at, series.name, colours::line(i), true});
+      ends.push_back({at, at, lines_of_label(series), colours::line(i), i});
     }
     if (!plot.limit.empty()) {
       const double at = std::min(bottom, y(plot.limit.back().y));
-      ends.push_back({at, at, plot.limit_name, colours::mute, false});
+      ends.push_back({at, at, {plot.limit_name}, colours::mute, {}});
     }
     std::ranges::sort(ends, {}, &End::wanted);
+    const auto apart = [&](std::size_t i) { return (ends[i - 1].height() + ends[i].height()) / 2; };
     for (std::size_t i = 1; i < ends.size(); ++i)
-      ends[i].at = std::max(ends[i].at, ends[i - 1].at + 18);
-    const double over = ends.empty() ? 0 : std::max(0.0, ends.back().at - bottom);
-    for (auto end = ends.rbegin(); end != ends.rend(); ++end) {
-      if (end == ends.rbegin())
-        end->at -= over;
-      else
-        end->at = std::min(end->at, (end - 1)->at - 18);
-    }
+      ends[i].at = std::max(ends[i].at, ends[i - 1].at + apart(i));
+    if (!ends.empty()) ends.back().at = std::min(ends.back().at, bottom);
+    for (std::size_t i = ends.size(); i-- > 1;)
+      ends[i - 1].at = std::min(ends[i - 1].at, ends[i].at - apart(i));
     const double right = plot_width - plot_right;
     for (const End& end : ends) {
       if (std::abs(end.at - end.wanted) > 12) {
         marks.push_back(
-            path_mark({{{right + 8, end.wanted}, {right + 18, end.at}}}, colours::faint, 1));
+            path_mark({{{right + 8, end.wanted}, {right + 16, end.at}}}, colours::faint, 1));
       }
-      marks.push_back(text_mark({right + 22, end.at + 5}, end.name, 15, end.colour, -1, end.bold));
+      if (end.series) draw_series_mark(*end.series, {right + 24, end.at}, "", marks);
+      double at = end.at + 5 - label_line * static_cast<double>(end.lines.size() - 1) / 2;
+      for (const std::string& line : end.lines) {
+        marks.push_back(text_mark({right + label_inset, at}, line, label_font, end.colour, -1,
+                                  end.series.has_value()));
+        at += label_line;
+      }
     }
+  }
+  static std::vector<std::string> lines_of_label(const PlotSeries& series) {
+    return label_lines(series.label.empty() ? series.name : series.label, label_font,
+                       plot_right - label_inset - 6);
   }
 
   void ratio_panel(double top, double end) {
@@ -228,7 +237,8 @@ struct LinePlotter {
     most = share ? 1 : std::ceil(most * 1.05);
     marks.push_back(text_mark({plot_left, top - 10},
                               share ? fmt::format("share of the {}", plot.limit_name)
-                                    : fmt::format("{} relative to {}", noun(), plot.ratio_to),
+                                    : fmt::format("{} relative to {}", noun(),
+                                                  base->label.empty() ? base->name : base->label),
                               13, colours::ink, -1, true));
     const auto at = [&](double value) { return end - value / most * (end - top); };
     for (int i = 0; i <= 2; ++i) {
@@ -251,18 +261,65 @@ struct LinePlotter {
 
 }  // namespace
 
+LinePlot readable(LinePlot plot) {
+  const auto points_of = [](const PlotSeries& series) -> const std::vector<PlotPoint>& {
+    return series.measured.empty() ? series.model : series.measured;
+  };
+  if (plot.series.size() > most_lines) {
+    const bool more_is_better = plot.y == LinePlot::Y::gigabytes_per_second;
+    std::map<double, double> best;
+    for (const PlotSeries& series : plot.series) {
+      for (const PlotPoint& point : points_of(series)) {
+        const double cost = more_is_better ? 1 / point.y : point.y;
+        const auto [at, is_new] = best.emplace(point.x, cost);
+        if (!is_new) at->second = std::min(at->second, cost);
+      }
+    }
+    // How near a line comes to the best one; the line that others are compared with stays.
+    const auto distance = [&](const PlotSeries& series) {
+      if (series.name == plot.ratio_to) return 0.0;
+      double least = std::numeric_limits<double>::infinity();
+      for (const PlotPoint& point : points_of(series)) {
+        least = std::min(least, (more_is_better ? 1 / point.y : point.y) / best.at(point.x));
+      }
+      return least;
+    };
+    std::vector<double> distances;
+    for (const PlotSeries& series : plot.series) distances.push_back(distance(series));
+    std::vector<double> sorted = distances;
+    std::ranges::sort(sorted);
+    const double most = sorted[most_lines - 1];
+    std::vector<PlotSeries> kept;
+    std::string others;
+    for (std::size_t i = 0; i < plot.series.size(); ++i) {
+      if (distances[i] <= most && kept.size() < most_lines) {
+        kept.push_back(std::move(plot.series[i]));
+      } else {
+        others += (others.empty() ? "" : ", ") + plot.series[i].name;
+      }
+    }
+    plot.foot.insert(plot.foot.begin(), "slower, not drawn: " + others);
+    plot.series = std::move(kept);
+  }
+  std::vector<std::string> names;
+  for (const PlotSeries& series : plot.series) names.push_back(series.name);
+  names = short_names(names);
+  for (std::size_t i = 0; i < names.size(); ++i) plot.series[i].label = names[i];
+  return plot;
+}
+
 std::string plot_svg(const LinePlot& plot, bool themed) {
   const bool panel = !plot.ratio_to.empty();
   LinePlotter plotter{plot};
-  // Names at the lines' ends are 18 apart.
+  std::size_t lines = 1;
+  for (const PlotSeries& series : plot.series) lines += LinePlotter::lines_of_label(series).size();
   plotter.bottom =
-      std::max(panel ? 400.0 : 420.0, plot_top + 18 * static_cast<double>(plot.series.size() + 1));
+      std::max(panel ? 400.0 : 420.0, plot_top + (label_line + 1) * static_cast<double>(lines));
   const double panel_top = plotter.bottom + 52, end = panel ? panel_top + 128 : plotter.bottom;
   const std::vector<std::string> foot = foot_lines(plot.foot, plot_left);
   const double height = end + 84 + 16 * static_cast<double>(foot.size());
   plotter.range();
-  draw_heading(plot.title, plot.below, plot_left, {}, plotter.marks,
-               [](std::size_t, double) { return false; });
+  draw_heading(plot.title, plot.below, plot_left, {}, plotter.marks, [](std::size_t, Point) {});
   plotter.axes(end, end);
   if (!plot.y_name.empty()) {
     plotter.marks.push_back(

@@ -6,7 +6,9 @@
 
 #include <algorithm>
 #include <cmath>
+#include <iterator>
 #include <limits>
+#include <sstream>
 
 #include <fmt/core.h>
 
@@ -111,17 +113,89 @@ std::vector<std::string> foot_lines(const std::vector<std::string>& foot, double
   return lines;
 }
 
+namespace {
+
+constexpr double legend_line = 20;
+
+/// Where each name of a legend begins; the corner of its sample.
+std::vector<Point> legend_places(const std::vector<std::string>& series, double left) {
+  std::vector<Point> places;
+  Point at{left, 79};
+  for (const std::string& name : series) {
+    const double room = 18 + text_room(name, 13, true);
+    if (at.x > left && at.x + room > plot_width - 24) at = {left, at.y + legend_line};
+    places.push_back(at);
+    at.x += room + 26;
+  }
+  return places;
+}
+
+}  // namespace
+
+double heading_room(const std::vector<std::string>& series, double left) {
+  const std::vector<Point> places = legend_places(series, left);
+  return places.empty() ? 0 : places.back().y - places.front().y;
+}
+
 void draw_heading(const std::string& title, const std::string& below, double left,
                   const std::vector<std::string>& series, Marks& marks,
-                  const std::function<bool(std::size_t series, double x)>& sample) {
+                  const std::function<void(std::size_t series, Point at)>& sample) {
   marks.push_back(text_mark({left, 38}, title, 21, colours::ink, -1, true));
   marks.push_back(text_mark({left, 60}, below, 13, colours::mute));
-  double x = left;
+  const std::vector<Point> places = legend_places(series, left);
   for (std::size_t i = 0; i < series.size(); ++i) {
-    if (!sample(i, x)) continue;
-    marks.push_back(text_mark({x + 18, 90}, series[i], 13, colours::line(i), -1, true));
-    x += 44 + text_room(series[i], 13, true);
+    sample(i, places[i]);
+    marks.push_back(
+        text_mark(places[i] + Point{18, 11}, series[i], 13, colours::line(i), -1, true));
   }
+}
+
+std::vector<std::string> label_lines(const std::string& name, double font, double width) {
+  std::vector<std::string> lines(1);
+  for (std::size_t begin = 0; begin < name.size();) {
+    const std::size_t end = std::min(name.find_first_of(":- ", begin), name.size() - 1) + 1;
+    const std::string part = name.substr(begin, end - begin);
+    begin = end;
+    if (!lines.back().empty() && text_room(lines.back() + part, font, true) > width) {
+      lines.emplace_back();
+    }
+    lines.back() += part;
+    if (text_room(lines.back(), font, true) > width) {  // one long word
+      std::vector<std::string> split = wrapped(lines.back(), font, width);
+      lines.pop_back();
+      std::ranges::move(split, std::back_inserter(lines));
+    }
+  }
+  return lines;
+}
+
+std::vector<std::string> short_names(const std::vector<std::string>& names) {
+  struct Parts {
+    std::string algorithm, rest;
+    std::vector<std::string> options;
+  };
+  std::vector<Parts> all;
+  for (const std::string& name : names) {
+    Parts& parts = all.emplace_back();
+    const std::size_t blank = std::min(name.find(' '), name.size());
+    parts.rest = name.substr(blank);
+    std::istringstream words(name.substr(0, blank));
+    std::getline(words, parts.algorithm, ':');
+    for (std::string word; std::getline(words, word, ':');) parts.options.push_back(word);
+  }
+  std::vector<std::string> shorter;
+  for (const Parts& parts : all) {
+    std::string& name = shorter.emplace_back(parts.algorithm);
+    for (const std::string& option : parts.options) {
+      const bool shared = std::ranges::all_of(all, [&](const Parts& other) {
+        return other.algorithm != parts.algorithm ||
+               std::ranges::find(other.options, option) != other.options.end();
+      });
+      if (!shared) name += ":" + option;
+    }
+    name += parts.rest;
+  }
+  return shorter;
 }
 
 void draw_foot_lines(const std::vector<std::string>& lines, double y, double left, Marks& marks) {

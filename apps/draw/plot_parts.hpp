@@ -32,11 +32,19 @@ struct Tick {
 /// every second, third, .. decade.
 std::vector<Tick> log_ticks(double low, double high);
 
-/// Title, subtitle, the names of the series beside their samples.
-/// \param sample  draws the sample of a series at x; returns false to leave the series out
+/// Title, subtitle, and below them the names of the series beside their samples.
+/// \param sample  draws the sample of a series with its corner there
 void draw_heading(const std::string& title, const std::string& below, double left,
                   const std::vector<std::string>& series, Marks& marks,
-                  const std::function<bool(std::size_t series, double x)>& sample);
+                  const std::function<void(std::size_t series, Point at)>& sample);
+/// The height of the names' lines after the first.
+double heading_room(const std::vector<std::string>& series, double left);
+
+/// A name in lines of this width, broken after ':', '-' and blanks.
+std::vector<std::string> label_lines(const std::string& name, double font, double width);
+/// Each name without the options that all lines of its algorithm share: "ring:order=plain (2)" is
+/// "ring (2)" if all have this order.
+std::vector<std::string> short_names(const std::vector<std::string>& names);
 
 /// Version, command and host, wrapped to the picture's width.
 std::vector<std::string> foot_lines(const std::vector<std::string>& foot, double left);

@@ -97,11 +97,10 @@ function compareStep(found, step) {
   for (const worm of found.worms) if (worm.drawn === 0) result.push(`worm ${worm.from} -> ${worm.to} is not drawn`);
   for (const link of step.links) {
     const name = link.link_name.replace("->", "→");
-    if (/^\d+→\d+$/.test(name) && found.names[link.link] && /^\d+→\d+$/.test(found.names[link.link]) && !binary) result.push(...differ(`name of link ${link.link}`, found.names[link.link], name));
+    if (/^\d+→\d+$/.test(name) && found.names[link.link] && /^\d+→\d+$/.test(found.names[link.link])) result.push(...differ(`name of link ${link.link}`, found.names[link.link], name));
   }
   return result;
 }
-let binary = false;
 
 // Pictures as numbers: the places of nodes, and the lines of links and worms.
 
@@ -274,7 +273,7 @@ function findCollisions() {
   }
   const nodes = [...document.querySelectorAll("svg.network .node")].map((node) => {
     const box = node.querySelector(".box"), circle = node.querySelector("circle"), of = (element, name) => Number(element.getAttribute(name));
-    const name = box ? [...node.querySelectorAll("text")].map((text) => text.textContent).join("") : node.querySelector("title").textContent;
+    const name = box ? node.querySelector("text").textContent : node.querySelector("title").textContent;
     return box ? { name, x: of(box, "x") + of(box, "width") / 2, y: of(box, "y") + of(box, "height") / 2, r: of(box, "width") / 2, square: true } : { name, x: of(circle, "cx"), y: of(circle, "cy"), r: of(circle, "r"), square: false };
   });
   const names = new Set(nodes.map(({ name }) => name));
@@ -323,7 +322,7 @@ function findStrays() {
     const route = worm.dataset.links === "" ? [] : worm.dataset.links.split(" ").map((link) => lanes.get(number(link)));
     if (route.length === 0) continue;
     const own = route.flatMap(({ lines }) => lines.flatMap(pieces)), ends = new Set(route.flatMap(({ name }) => name.split("→")));
-    const under = [...document.querySelectorAll("svg.network .node")].map((node, i) => [node, nodes[i]]).filter(([node]) => ends.has(node.querySelector("text") ? [...node.querySelectorAll("text")].map((text) => text.textContent).join("") : node.querySelector("title").textContent)).map(([, node]) => node);
+    const under = [...document.querySelectorAll("svg.network .node")].map((node, i) => [node, nodes[i]]).filter(([node]) => ends.has(node.querySelector("text") ? node.querySelector("text").textContent : node.querySelector("title").textContent)).map(([, node]) => node);
     // Strands of a shared link lie up to 7 / 2 strands beside its middle.
     for (const body of worm.querySelectorAll(".body")) {
       for (const line of polylines(body.getAttribute("d"))) {
@@ -399,7 +398,6 @@ const cases = {
       const call = [operation, "--on", network, ...(algorithm ? ["--algorithm", algorithm] : [])];
       run("draw", ...call, "--html", "page.html", "--quiet");
       const check = JSON.parse(run("check", ...call, "--json", "-")), show = JSON.parse(run("show", ...call, "--json", "-"));
-      binary = network.startsWith("hypercube");
       const { page, noise } = await open("page.html");
       expect(`${what}: figures`, compareFigures(await readFigures(page), check));
       const last = show.steps.length - 1;
@@ -616,6 +614,82 @@ const cases = {
     await opened.page.close();
   },
 
+  async "sentences of the phases, one bright block, the marks of the legend, every row on a phone"() {
+    const call = (operation, network, algorithm) => [operation, "--on", network, "--algorithm", algorithm];
+    for (const [operation, network, algorithm] of [["alltoall", "torus:8x8", "suh-torus"], ["broadcast", "torus:5x5", "wang-tseng"], ["alltoall", "ring:4*line:3", "product"], ["allreduce", "ring:8", "reduce-scatter-allgather"], ["barrier", "ring:6", "dissemination"]]) {
+      run("draw", ...call(operation, network, algorithm), "--html", "page.html", "--quiet");
+      const wanted = JSON.parse(run("show", ...call(operation, network, algorithm), "--explain", "--json", "-"));
+      const { page, noise } = await open("page.html");
+      const sentences = () => page.$$eval(".idea p", (all) => all.filter((text) => getComputedStyle(text).visibility === "visible").map((text) => text.textContent));
+      const faults = async () => {
+        const found = [];
+        for (let step = 0; step < wanted.steps_in_all; ++step) {
+          await set(page, `#step=${step}`);
+          const phase = wanted.phases.findLast(({ first, last }) => first <= step && step <= last), text = (await sentences()).join(" ");
+          if (!text.includes(wanted.explanation)) found.push(`step ${step}: no idea: ${text}`);
+          if (phase && !(phase.explanation.length > 20 && text.includes(phase.explanation))) found.push(`step ${step}: no sentence of ${phase.name}: ${text}`);
+        }
+        return found;
+      };
+      expect(`${operation} ${algorithm}: each phase has its sentence`, await faults());
+      if (algorithm === "suh-torus") {
+        await page.$eval(".phase-texts", (texts) => texts.lastChild.remove());
+        expect("a phase without a sentence is found", (await faults()).length > 0 ? [] : ["not found"]);
+      }
+      expect("nothing on the console, no request", noise);
+      await page.close();
+    }
+    run("draw", ...call("alltoall", "torus:8x8", "suh-torus"), "--html", "page.html", "--quiet");
+    const { page, noise } = await open("page.html", { fragment: "#step=1&block=5-62" });
+    const bright = () => page.evaluate(() => {
+      const carriers = new Set([...document.querySelectorAll("path.way")].map((path) => path.dataset.message));
+      return [...document.querySelectorAll("g.worm")].flatMap((worm) => ((Number(getComputedStyle(worm).opacity) > 0.5) === carriers.has(worm.dataset.message) ? [] : [`worm ${worm.dataset.from} to ${worm.dataset.to}`]));
+    });
+    for (const step of [0, 1, 2, 3]) {
+      await set(page, `#step=${step}&block=5-62`);
+      expect(`step ${step}: only the block's worm is bright`, await bright());
+    }
+    await page.addStyleTag({ content: ".worm { opacity: 1 !important; }" });
+    expect("another bright worm is found", (await bright()).length > 0 ? [] : ["not found"]);
+    expect("nothing on the console, no request", noise);
+    await page.close();
+    // The legend has a mark if the picture has it in some step.
+    const marks = { dashes: 'g.worm [stroke-dasharray="7 3"]', share: ".node .bar", "idle-node": ".node.idle", circle: ".node circle" };
+    for (const [operation, network, algorithm] of [["alltoall", "torus:8x8", "suh-torus"], ["alltoall", "mesh:4x4", "shift"], ["broadcast", "tree:8", "tree"], ["allgather", "ring:12", "ring-all-port"]]) {
+      run("draw", ...call(operation, network, algorithm), "--html", "page.html", "--quiet");
+      const steps = JSON.parse(run("check", ...call(operation, network, algorithm), "--json", "-")).steps, { page } = await open("page.html"), seen = new Set();
+      for (let step = 0; step < steps; ++step) {
+        await set(page, `#step=${step}`);
+        for (const [name, selector] of Object.entries(marks)) if (await page.$(`svg.network ${selector}`)) seen.add(name);
+      }
+      const faults = () => page.evaluate((names, drawn) => names.flatMap((name) => {
+        const explained = document.querySelector(`#page .legend i.${name}`) !== null;
+        return explained || !drawn.includes(name) ? (explained && !drawn.includes(name) && name !== "idle-node" ? [`${name} is in the legend only`] : []) : [`${name} is not in the legend`];
+      }), Object.keys(marks), [...seen]);
+      expect(`${operation} on ${network}: the legend has each mark`, await faults());
+      await page.$$eval("#page .legend i", (all) => all.forEach((mark) => mark.remove()));
+      expect("a mark without a legend is found", (await faults()).length > 0 ? [] : ["not found"]);
+      await page.close();
+    }
+    // On a phone no row of a table is cut.
+    run("draw", ...call("alltoall", "torus:8x8", "suh-torus"), "--html", "page.html", "--quiet");
+    const phone = await open("page.html", { width: 390, height: 844, fragment: "#node=27" });
+    const cut = () => phone.page.$$eval("#page tr, #page .legend .sample, #page .idea p", (rows) => rows.filter((row) => row.checkVisibility() && !row.closest(".hidden")).flatMap((row) => {
+      const box = row.getBoundingClientRect();
+      if (box.left < -0.5 || box.right > innerWidth + 0.5) return [`${row.textContent.slice(0, 40)}: ${Math.round(box.left)} .. ${Math.round(box.right)}`];
+      for (let at = row.parentElement; at && at !== document.body; at = at.parentElement) {
+        const outer = at.getBoundingClientRect(), { overflowX, overflowY } = getComputedStyle(at);
+        if (overflowX !== "visible" && (box.right > outer.right + 0.5 || box.left < outer.left - 0.5)) return [`${row.textContent.slice(0, 40)}: cut at the side`];
+        if (overflowY !== "visible" && (box.bottom > outer.bottom + 0.5 || box.top < outer.top - 0.5)) return [`${row.textContent.slice(0, 40)}: cut below`];
+      }
+      return [];
+    }));
+    expect("phone: every row is there", await cut());
+    await phone.page.addStyleTag({ content: ".selection { max-height: 60px; overflow: hidden; }" });
+    expect("a row that is cut is found", (await cut()).length > 0 ? [] : ["not found"]);
+    await phone.page.close();
+  },
+
   async "the strip: captions in boxes of more than 90 px, idle steps hatched"() {
     for (const [what, call] of [["wide boxes", ["alltoall", "--on", "torus:8x8", "--algorithm", "suh-torus"]], ["narrow ones", ["alltoall", "--on", "line:13", "--algorithm", "shift"]], ["too narrow ones", ["alltoall", "--on", "ring:24", "--algorithm", "shift"]], ["more than 300", ["alltoall", "--on", "line:310", "--algorithm", "shift"]]]) {
       run("draw", ...call, "--html", "page.html", "--quiet");
@@ -693,7 +767,7 @@ const cases = {
     run("draw", "alltoall", "--on", "torus:4x4", "--algorithm", "suh-torus,shift", "--html", "page.html", "--quiet");
     run("list", "alltoall", "--on", "torus:4x4", "--bytes", "64,4K", "--json", "model.json", "--quiet");
     run("plot", "model.json", "--html", "plot.html");
-    for (const [what, file, options] of [["player", "page.html", {}], ["player, dark", "page.html", { dark: true }], ["player, phone", "page.html", { width: 390, height: 844 }], ["comparison", "page.html", { fragment: "#play=suh-torus,shift" }], ["plot", "plot.html", {}], ["plot, dark", "plot.html", { dark: true }]]) {
+    for (const [what, file, options] of [["player", "page.html", { fragment: "#play=suh-torus" }], ["player, dark", "page.html", { dark: true, fragment: "#play=suh-torus" }], ["player, phone", "page.html", { width: 390, height: 844, fragment: "#play=suh-torus" }], ["comparison", "page.html", {}], ["plot", "plot.html", {}], ["plot, dark", "plot.html", { dark: true }]]) {
       const { page, noise } = await open(file, options);
       const { stops, wanted: all } = await keyboardStops(page, "Tab");
       expect(`${what}: each control once`, [...(stops.length > 1 ? [] : ["no stops"]), ...differ("stops", stops.map(({ number }) => number), all)]);
@@ -714,7 +788,7 @@ const cases = {
       await page.close();
     }
     // A dialog opened by a key gets the focus, and returns it when closed.
-    const { page, noise } = await open("page.html");
+    const { page, noise } = await open("page.html", { fragment: "#play=suh-torus" });
     await page.focus(".picture");
     await page.keyboard.press("Enter");
     expect("enter: the network's first node", differ("node", await page.$eval(".selection h2", (head) => head.textContent.trim()), "Node 0 (0, 0)"));
@@ -882,7 +956,8 @@ const cases = {
     run("draw", "alltoall", "--on", "torus:8x8", "--algorithm", names.join(","), "--html", "page.html", "--quiet");
     const checks_ = JSON.parse(run("check", "alltoall", "--on", "torus:8x8", "--algorithm", names.join(","), "--json", "-"));
     const list = JSON.parse(run("list", "alltoall", "--on", "torus:8x8", "--bytes", "1K", "--json", "-"));
-    const { page, noise } = await open("page.html", { fragment: `#play=${names.join(",")}` });
+    const { page, noise } = await open("page.html");
+    expect("several algorithms open on the comparison", differ("networks", (await page.$$("svg.network")).length, names.length));
     const totals = () => page.$$eval(".formula", (rows) => Object.fromEntries(rows.map((row) => [row.dataset.algorithm, Number(row.querySelector(".total").dataset.us)])));
     const ends = () => page.$$eval(".scene-head .end", (heads) => heads.map((head) => Number(head.dataset.us)));
     const near = (what, a, b) => (Math.abs(a - b) <= 1e-6 * Math.max(1, b) ? [] : [`${what}: ${a}, not ${b}`]);
@@ -1096,7 +1171,7 @@ const cases = {
 
   async "phone, dark, print, and screen readers"() {
     run("draw", "alltoall", "--on", "torus:8x8", "--algorithm", "suh-torus,shift", "--html", "page.html", "--quiet");
-    for (const [what, options] of [["light", {}], ["dark", { dark: true, fragment: "#step=2&node=27" }], ["phone", { width: 390, height: 844, fragment: "#node=27" }], ["comparison", { fragment: "#play=suh-torus,shift" }]]) {
+    for (const [what, options] of [["light", { fragment: "#play=suh-torus" }], ["dark", { dark: true, fragment: "#play=suh-torus&step=2&node=27" }], ["phone", { width: 390, height: 844, fragment: "#play=suh-torus&node=27" }], ["comparison", {}], ["comparison, phone", { width: 390, height: 844 }]]) {
       const { page, noise } = await open("page.html", options);
       const wide = await page.evaluate(() => document.documentElement.scrollWidth - innerWidth);
       expect(`${what}: no sideways scrolling`, wide <= 0 ? [] : [`${wide} px too wide`]);

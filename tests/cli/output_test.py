@@ -75,6 +75,7 @@ COMMANDS = {
         "show alltoallv --on ring:4",
         "show alltoall --on torus:8x8 --algorithm shift --step 20",
         "show broadcast --on tree:4",
+        "show alltoall --on torus:8x8 --algorithm suh-torus --explain",
     ],
     "replay": [
         "replay alltoall --on torus:4x4 --algorithm shift --bytes 8 --critical-path",

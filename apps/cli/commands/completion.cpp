@@ -31,7 +31,7 @@ std::string values_of(std::string_view type, bool& files) {
   if (type == "TOPOLOGY") return "$networks";
   if (type == "OPERATION") return "$operations";
   if (type == "PAPER") return "kim suh dimakopoulos wang-tseng";
-  if (type == "SHELL") return "bash zsh";
+  if (type == "SHELL") return "bash zsh fish";
   if (type.starts_with("NAME[")) return "auto all $(_wormcube_algorithms)";
   std::string words;
   if (type == "NAME|FILE.json") words = "$machines";
@@ -63,13 +63,41 @@ std::string values_text(const CLI::App& command) {
   return text;
 }
 
-std::string bash_text(const CLI::App& program) {
-  std::string commands, options, flags, values, operations, algorithms, machines, networks;
-  const auto join = [](std::string& list, std::string_view word) {
-    list.append(list.empty() ? "" : " ").append(word);
-  };
+/// The words that both scripts offer.
+struct CompletedWords {
+  std::string commands, operations, machines, networks;
+};
+
+void join(std::string& list, std::string_view word) {
+  list.append(list.empty() ? "" : " ").append(word);
+}
+
+CompletedWords words_of(const CLI::App& program) {
+  CompletedWords words;
   for (const CLI::App* command : program.get_subcommands([](const CLI::App*) { return true; })) {
-    join(commands, command->get_name());
+    join(words.commands, command->get_name());
+  }
+  for (const Operation operation : all_operations) join(words.operations, operation->name);
+  for (const MachineProfile& profile : machine_profiles()) join(words.machines, profile.name);
+  for (const NetworkKind& kind : network_kinds()) {
+    const bool is_whole = kind.example == kind.name;
+    join(words.networks, std::string(kind.name) + (is_whole ? "" : ":"));
+  }
+  return words;
+}
+
+std::string algorithms_of(Operation operation) {
+  std::string names;
+  for (const Algorithm* algorithm : registry()) {
+    if (algorithm->operation == operation) join(names, algorithm->name);
+  }
+  return names;
+}
+
+std::string bash_text(const CLI::App& program) {
+  const CompletedWords words = words_of(program);
+  std::string options, values, algorithms;
+  for (const CLI::App* command : program.get_subcommands([](const CLI::App*) { return true; })) {
     std::string names, own_flags;
     for (const CLI::Option* option : command->get_options()) {
       if (!option->nonpositional()) continue;
@@ -81,17 +109,8 @@ std::string bash_text(const CLI::App& program) {
     values += values_text(*command);
   }
   for (const Operation operation : all_operations) {
-    join(operations, operation->name);
-    std::string names;
-    for (const Algorithm* algorithm : registry()) {
-      if (algorithm->operation == operation) join(names, algorithm->name);
-    }
-    algorithms += fmt::format("    {}) echo \"{}\" ;;\n", operation->name, names);
-  }
-  for (const MachineProfile& profile : machine_profiles()) join(machines, profile.name);
-  for (const NetworkKind& kind : network_kinds()) {
-    const bool is_whole = kind.example == kind.name;
-    join(networks, std::string(kind.name) + (is_whole ? "" : ":"));
+    algorithms +=
+        fmt::format("    {}) echo \"{}\" ;;\n", operation->name, algorithms_of(operation));
   }
   return fmt::format(R"(# bash completion for wormcube. Written by `wormcube completion bash`.
 _wormcube_algorithms() {{
@@ -139,14 +158,78 @@ _wormcube() {{
 }}
 complete -F _wormcube wormcube
 )",
-                     fmt::arg("algorithms", algorithms), fmt::arg("networks", networks),
-                     fmt::arg("operations", operations), fmt::arg("machines", machines),
-                     fmt::arg("commands", commands), fmt::arg("options", options),
+                     fmt::arg("algorithms", algorithms), fmt::arg("networks", words.networks),
+                     fmt::arg("operations", words.operations), fmt::arg("machines", words.machines),
+                     fmt::arg("commands", words.commands), fmt::arg("options", options),
                      fmt::arg("values", values));
 }
 
+/// In single quotes, for fish.
+std::string fish_quoted(std::string_view text) {
+  std::string out = "'";
+  for (const char c : text) {
+    if (c == '\'' || c == '\\') out += '\\';
+    out += c;
+  }
+  return out + "'";
+}
+
+/// `complete -c wormcube -n 'CONDITION' ..` for the value of an option or an operand.
+std::string fish_values(std::string_view type) {
+  bool files = false;
+  std::string words = values_of(type, files);
+  const std::string_view algorithms = "$(_wormcube_algorithms)";
+  if (const auto at = words.find(algorithms); at != words.npos) {
+    words.replace(at, algorithms.size(), "(__wormcube_algorithms)");
+  }
+  for (const char* const list : {"networks", "operations", "machines"}) {
+    if (words.starts_with(fmt::format("${}", list))) words.replace(0, 1, "$__wormcube_");
+  }
+  return fmt::format("{}{}", files ? " -F" : " -f",
+                     words.empty() ? "" : fmt::format(" -a \"{}\"", words));
+}
+
+std::string fish_text(const CLI::App& program) {
+  const CompletedWords words = words_of(program);
+  std::string algorithms, options;
+  for (const Operation operation : all_operations) {
+    algorithms += fmt::format("    case {}\n      string split ' ' \"{}\"\n", operation->name,
+                              algorithms_of(operation));
+  }
+  for (const CLI::App* command : program.get_subcommands([](const CLI::App*) { return true; })) {
+    const std::string within = fmt::format(
+        "complete -c wormcube -n '__fish_seen_subcommand_from {}'", command->get_name());
+    options += fmt::format("complete -c wormcube -n __fish_use_subcommand -f -a {} -d {}\n",
+                           command->get_name(), fish_quoted(command->get_description()));
+    for (const CLI::Option* option : command->get_options()) {
+      if (option->get_positional() || !option->nonpositional()) {
+        const std::string name = option->get_name(true);
+        options += within + fish_values(name == "NAME" ? "NAME|FILE.json" : name) + '\n';
+      }
+      for (const std::string& name : option->get_lnames()) {
+        const bool flag = option->get_items_expected_max() == 0;
+        options += fmt::format("{} -l {}{}\n", within, name,
+                               flag ? "" : " -r" + fish_values(type_text(*option)));
+      }
+    }
+  }
+  return fmt::format(R"(# fish completion for wormcube. Written by `wormcube completion fish`.
+set -g __wormcube_networks {networks}
+set -g __wormcube_operations {operations}
+set -g __wormcube_machines {machines}
+function __wormcube_algorithms
+  switch (commandline -opc)[3]
+{algorithms}  end
+end
+complete -c wormcube -f
+{options})",
+                     fmt::arg("networks", words.networks), fmt::arg("operations", words.operations),
+                     fmt::arg("machines", words.machines), fmt::arg("algorithms", algorithms),
+                     fmt::arg("options", options));
+}
+
 ExitCode completion(const CLI::App& program, const std::string& shell) {
-  const std::string text = bash_text(program);
+  const std::string text = shell == "fish" ? fish_text(program) : bash_text(program);
   print_data(shell == "zsh"
                  ? "#compdef wormcube\nautoload -U +X bashcompinit && bashcompinit\n" + text
                  : text);
@@ -158,12 +241,15 @@ ExitCode completion(const CLI::App& program, const std::string& shell) {
 Action add_completion(CLI::App& program) {
   auto shell = std::make_shared<std::string>();
   CLI::App& app = *program.add_subcommand("completion", "Print a completion script for a shell");
-  app.add_option("SHELL", *shell, "bash or zsh")->required()->check(one_of({"bash", "zsh"}));
+  app.add_option("SHELL", *shell, "bash, zsh or fish")
+      ->required()
+      ->check(one_of({"bash", "zsh", "fish"}));
   app.footer(
       "Completes commands, options, their values, operations, their algorithms, networks, machines "
-      "and files. `./run install` installs it for bash.\n\n"
+      "and files. An installed wormcube has it for bash, zsh and fish.\n\n"
       "Examples:\n"
       "  source <(wormcube completion bash)\n"
+      "  wormcube completion fish | source\n"
       "  wormcube completion zsh > \"${fpath[1]}/_wormcube\"");
   return [&program, shell](Context&) { return completion(program, *shell); };
 }

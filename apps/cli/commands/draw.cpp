@@ -19,6 +19,7 @@
 #include "wormcube/apps/draw/play.hpp"
 #include "wormcube/apps/draw/still.hpp"
 #include "wormcube/apps/draw/times.hpp"
+#include "wormcube/collectives/core/explanations.hpp"
 #include "wormcube/collectives/harness/check.hpp"
 #include "wormcube/collectives/harness/contract.hpp"
 #include "wormcube/runtime/base/error.hpp"
@@ -26,6 +27,8 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <filesystem>
+#include <iterator>
 #include <memory>
 #include <optional>
 
@@ -77,8 +80,8 @@ struct DrawCommand {
   ModelOptions machine;
   CostModel model;                      ///< like the machine's constants
   std::optional<MachineModel> replays;  ///< --clock replay
-  std::string bytes = "1K", page_limit = "10000000", html, svg, pdf, thumbnail, layout = "plain",
-              clock = "auto";
+  std::string bytes = "1K", page_limit = "10000000", html, svg, pdf, thumbnail, frames,
+              layout = "plain", clock = "auto";
   long step = -1;
   double time_limit = 0;
   CheckOptions check;
@@ -249,7 +252,10 @@ Play play(const Collective& collective, const DrawCommand& options, const Routin
   add_steps(check_object, steps, lock_step_time(steps, options.model));
   Json phases = Json::array();
   for (const Phase& phase : schedule.phases) {
-    phases.push_back({{"name", phase.name}, {"first", phase.first}, {"last", phase.last}});
+    phases.push_back({{"name", phase.name},
+                      {"first", phase.first},
+                      {"last", phase.last},
+                      {"explanation", explanation(*collective.algorithm, phase.name)}});
   }
   Json rearranged = Json::array(), combined = Json::array();
   for (const StepFigures& figures : steps.per_step) {
@@ -261,6 +267,7 @@ Play play(const Collective& collective, const DrawCommand& options, const Routin
           {"algorithm", collective.text()},
           {"ports", ports_text(check.all_port)},
           {"summary", collective.algorithm->summary},
+          {"explanation", explanation(*collective.algorithm)},
           {"source", collective.algorithm->source},
           {"check", std::move(check_object)},
           {"phases", std::move(phases)},
@@ -440,6 +447,67 @@ Sheet sheet_of(const Context& context, const Play& play, const Layout& layout,
   return sheet;
 }
 
+/// A picture of each step, all of one size, for ffmpeg: DIR/0000.png, DIR/0001.png, ..
+void write_frames(const Context& context, const Play& play, const Layout& layout,
+                  const Routing& routing, const DrawCommand& options, Bytes block_bytes) {
+  if (play.aggregate) {
+    throw UsageError("--frames: " + play.json["messages_reason"].get<std::string>());
+  }
+  constexpr double margin = 24, line = 20, narrowest = 560;
+  const double width = std::ceil(std::max(layout.size.x, narrowest) + 2 * margin),
+               text_width = width - 2 * margin;
+  const Json& phases = play.json["phases"];
+  const auto words_of = [&](std::size_t step) {
+    for (const Json& phase : phases) {
+      if (phase["first"] <= step && step <= phase["last"]) return phase["explanation"];
+    }
+    return play.json["explanation"];
+  };
+  std::vector<std::vector<std::string>> words;
+  std::size_t lines = 0;
+  for (std::size_t step = 0; step < play.steps.steps; ++step) {
+    words.push_back(apps::wrapped(words_of(step).get<std::string>(), 14, text_width));
+    lines = std::max(lines, words.back().size());
+  }
+  const double top = margin + 52 + line * static_cast<double>(lines),
+               height = std::ceil(top + layout.size.y + margin);
+  const std::string title = fmt::format("{} on {}, {}", play.json["operation"].get<std::string>(),
+                                        layout.network, play.json["algorithm"].get<std::string>());
+  const Bytes most_bytes = most_bytes_of(play);
+  for (std::size_t step = 0; step < play.steps.steps; ++step) {
+    const Still still = still_of(play, layout, routing, step, block_bytes, most_bytes);
+    Marks marks{
+        apps::text_mark({margin, margin + 16}, title, 18, apps::colours::ink, -1, true),
+        apps::text_mark({margin, margin + 40},
+                        fmt::format("{} of {} · {}", still.head, play.steps.steps, still.caption),
+                        14, apps::colours::mute)};
+    double y = margin + 44;
+    for (const std::string& text : words[step]) {
+      y += line;
+      marks.push_back(apps::text_mark({margin, y}, text, 14, apps::colours::ink));
+    }
+    const Point to{(width - layout.size.x) / 2 - layout.corner.x, top - layout.corner.y};
+    std::ranges::move(apps::moved(still.marks, to, 1), std::back_inserter(marks));
+    write_text(
+        context, fmt::format("{}/{:04}.png", options.frames, step),
+        picture(svg_text(marks, {0, 0}, {width, height}, {.title = title}), PictureFormat::png));
+  }
+}
+
+/// An empty folder for frames: those of another run would be mixed with them.
+void make_empty_folder(const std::string& folder) {
+  std::error_code error;
+  std::filesystem::create_directories(folder, error);
+  if (error || !std::filesystem::is_directory(folder)) {
+    throw UsageError(fmt::format("--frames {}: cannot make this folder: {}", folder,
+                                 error ? error.message() : "it is a file"));
+  }
+  if (!std::filesystem::is_empty(folder, error)) {
+    throw UsageError(fmt::format(
+        "--frames {}: the folder has files already; remove them, or name another", folder));
+  }
+}
+
 /// The step with the most messages.
 std::size_t busiest_step(const Play& play) {
   std::size_t best = 0, most = 0;
@@ -500,8 +568,10 @@ ExitCode draw(Context& context, const DrawCommand& given) {
   const Topology& topology = sweep.topologies().front();
   const std::array<const std::string*, 4> files{&options.html, &options.svg, &options.pdf,
                                                 &options.thumbnail};
-  if (std::ranges::all_of(files, [](const auto* file) { return file->empty(); })) {
-    throw UsageError("draw: missing output; use --html FILE, --svg FILE or --pdf FILE");
+  const bool frames = !options.frames.empty();
+  if (!frames && std::ranges::all_of(files, [](const auto* file) { return file->empty(); })) {
+    throw UsageError(
+        "draw: missing output; use --html FILE, --svg FILE, --pdf FILE or --frames DIR");
   }
   if (std::ranges::count(files, std::string("-"), [](const auto* file) { return *file; }) > 1) {
     throw UsageError(
@@ -511,7 +581,9 @@ ExitCode draw(Context& context, const DrawCommand& given) {
   for (const std::string* file : files) require_writable(*file);
   require_picture_format(picture_format(options.svg));
   if (!options.pdf.empty()) require_picture_format(PictureFormat::pdf);
-  const bool still = !options.svg.empty() || !options.pdf.empty() || !options.thumbnail.empty();
+  if (frames) require_picture_format(PictureFormat::png);
+  const bool still =
+      frames || !options.svg.empty() || !options.pdf.empty() || !options.thumbnail.empty();
   if (still && !options.what.algorithm.single()) {
     throw UsageError(
         fmt::format("{} algorithms, but a still picture shows one; name it with --algorithm",
@@ -532,6 +604,7 @@ ExitCode draw(Context& context, const DrawCommand& given) {
   const Routing routing(topology, options.check.virtual_channels);
   const Layout layout = apps::layout(routing, options.layout == "folded");
 
+  if (frames) make_empty_folder(options.frames);
   Progress progress(context, output, "draw");
   std::vector<Play> plays;
   bool all_passed = true;
@@ -549,6 +622,7 @@ ExitCode draw(Context& context, const DrawCommand& given) {
       if (!options.pdf.empty()) write_text(context, options.pdf, picture(svg, PictureFormat::pdf));
       if (!options.thumbnail.empty())
         write_text(context, options.thumbnail, thumbnail_of(result, layout, routing, sheet.title));
+      if (frames) write_frames(context, result, layout, routing, options, block_bytes);
     }
     plays.push_back(std::move(result));
   }
@@ -643,6 +717,12 @@ Action add_draw(CLI::App& program) {
       ->type_name("FILE|-")
       ->check(file_name())
       ->group("Output");
+  app.add_option("--frames", options->frames,
+                 "Write each step as DIR/0000.png, DIR/0001.png, .., of one size, for a GIF or MP4 "
+                 "by ffmpeg")
+      ->type_name("DIR")
+      ->check(file_name())
+      ->group("Output");
   app.add_option("--thumbnail", options->thumbnail,
                  "Write the step with the most messages as a small SVG without text, in the "
                  "colours of the embedding page")
@@ -670,7 +750,8 @@ Action add_draw(CLI::App& program) {
       "  wormcube draw alltoall --on torus:8x8 --algorithm suh-torus,shift --html compare.html\n"
       "  wormcube draw alltoall --on torus:8x8 --algorithm shift --machine t3d --html replay.html\n"
       "  wormcube draw broadcast --on mesh:4x4 --pdf broadcast.pdf\n"
-      "  wormcube draw allgather --on ring:12 --step 2 --svg step.svg");
+      "  wormcube draw allgather --on ring:12 --step 2 --svg step.svg\n"
+      "  wormcube draw alltoall --on torus:8x8 --algorithm suh-torus --frames suh");
   add_command_limit_option(app, options->time_limit);
   app.add_flag("--quiet", options->output.quiet, "Print nothing")->group("Output");
   return [options](Context& context) { return draw(context, *options); };

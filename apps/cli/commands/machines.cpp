@@ -41,7 +41,7 @@ ExitCode machines(Context& context, const MachinesCommand& options) {
     profiles.push_back(find_machine(options.name));
   }
   Results results(context, options.output,
-                  {{.head = "machine", .text = true, .width = 12},
+                  {{.head = "machine", .text = true, .width = 14},
                    {.head = "network", .text = true, .width = 16},
                    {.head = "year", .width = 5, .drop = 2},
                    {.head = "unit", .text = true, .width = 7, .drop = 1},
@@ -65,6 +65,11 @@ ExitCode machines(Context& context, const MachinesCommand& options) {
   }
   results.note(fmt::format("sure: how certain ts, flit time and hop are. {}", certainty_text()));
   if (options.name.empty()) {
+    std::string drafts;
+    for (const MachineProfile& profile : profiles) {
+      if (profile.draft) drafts += (drafts.empty() ? "" : ", ") + profile.name;
+    }
+    results.note("drafts, to be compared with their sources before use: " + drafts);
     results.note(
         "a profile is not a measurement of the machine; `wormcube machines NAME` shows its source");
   } else {

@@ -89,7 +89,7 @@ Action add_manual(CLI::App& program) {
   CLI::App& app =
       *program.add_subcommand("manual", "Write the manual page: all commands and options");
   app.footer(
-      "Prints the page in man's source format. `./run install` installs it.\n\n"
+      "Prints the page in man's source format. An installed wormcube has it: `man wormcube`.\n\n"
       "Examples:\n"
       "  wormcube manual | man -l -");
   return [&program](Context&) { return manual(program); };

@@ -6,6 +6,8 @@
 #include "wormcube/apps/draw/picture.hpp"
 #include "wormcube/runtime/base/error.hpp"
 
+#include <algorithm>
+#include <array>
 #include <memory>
 #include <string>
 #include <vector>
@@ -42,6 +44,11 @@ Action add_plot(CLI::App& program) {
       ->type_name("FILE|-")
       ->check(file_name())
       ->group("Output");
+  app.add_option("--tidy", options->plot.tidy,
+                 "Write all points as CSV, one row each, for pgfplots and data frames")
+      ->type_name("FILE|-")
+      ->check(file_name())
+      ->group("Output");
   app.add_option("--ratio-to", options->plot.ratio_to,
                  "The line to compare all others with in the second panel (default: the first)")
       ->type_name("NAME")
@@ -53,26 +60,31 @@ Action add_plot(CLI::App& program) {
       ->check(CLI::PositiveNumber)
       ->group("What");
   app.footer(
-      "Plots: times of one network over block sizes, times of one size over nodes, bandwidth, and "
-      "from `list` over\n"
-      "several networks and sizes a map of the fastest algorithms. Measured and modelled times are "
-      "separate lines.\n\n"
+      "Plots: times of one network over block sizes, times of one size over nodes, bandwidth, bars "
+      "for one size on\n"
+      "one network, and from `list` over several networks and sizes a map of the fastest "
+      "algorithms. Measured and\n"
+      "modelled times are separate lines. A picture has eight lines at most, the fastest; tables "
+      "and CSV have all.\n\n"
       "Examples:\n"
       "  wormcube run alltoall --on torus:4x4 --algorithm suh-torus,shift --bytes 64..64K --json "
       "times.json\n"
       "  wormcube plot times.json --html times.html\n"
       "  wormcube list alltoall --on torus:4x4,torus:8x8 --bytes 8..64K --json model.json\n"
-      "  wormcube plot model.json --svg winners.svg");
+      "  wormcube plot model.json --svg winners.svg\n"
+      "  wormcube plot times.json --tidy times.csv");
   return [options](Context& context) {
-    if (options->plot.html.empty() && options->plot.svg.empty()) {
-      throw UsageError("plot: missing output; use --html FILE or --svg FILE");
+    const std::array<const std::string*, 3> outputs{&options->plot.html, &options->plot.svg,
+                                                    &options->plot.tidy};
+    if (std::ranges::all_of(outputs, [](const auto* file) { return file->empty(); })) {
+      throw UsageError("plot: missing output; use --html FILE, --svg FILE or --tidy FILE");
     }
-    if (options->plot.html == "-" && options->plot.svg == "-") {
+    if (std::ranges::count(outputs, std::string("-"), [](const auto* file) { return *file; }) > 1) {
       throw UsageError(
-          "only one of --html and --svg can write to standard output; name a file for the other");
+          "only one of --html, --svg and --tidy can write to standard output; name a file for the "
+          "others");
     }
-    require_writable(options->plot.html);
-    require_writable(options->plot.svg);
+    for (const std::string* file : outputs) require_writable(*file);
     apps::require_picture_format(apps::picture_format(options->plot.svg));
     std::vector<PlotFile> files;
     for (const std::string& file : options->files) files.push_back(read_plot_file(file));

@@ -300,4 +300,73 @@ PlotFile read_plot_file(const std::string& name) {
   return plot_file_of(std::move(json), name);
 }
 
+namespace {
+
+std::string tidy_number(double value) { return fmt::format("{:.10g}", value); }
+
+const char* kind_name(PlotRow::Kind kind) {
+  switch (kind) {
+    case PlotRow::Kind::measured:
+      return "measured";
+    case PlotRow::Kind::modelled:
+      return "modelled";
+    case PlotRow::Kind::replayed:
+      return "replayed";
+    case PlotRow::Kind::counted:
+      return "counted";
+    case PlotRow::Kind::benchmark:
+      return "benchmark";
+    case PlotRow::Kind::figure:
+      break;
+  }
+  return "figure";
+}
+
+/// A value of a table in CSV.
+std::string csv_cell(const std::string& text) {
+  if (text.find_first_of(",\"\n") == text.npos) return text;
+  std::string quoted = "\"";
+  for (const char c : text) quoted += c == '"' ? "\"\"" : std::string(1, c);
+  return quoted + "\"";
+}
+
+}  // namespace
+
+std::string tidy_text(const std::vector<PlotFile>& files) {
+  std::string text =
+      "operation,algorithm,network,nodes,ports,bytes,kind,value,quartile1,quartile3,model,file\n";
+  const auto add = [&](const PlotFile& file, const char* kind, const PlotRow& row) {
+    const auto number = [](const std::optional<double>& x) { return x ? tidy_number(*x) : "nan"; };
+    const std::vector<std::string> cells{row.what,
+                                         row.algorithm,
+                                         row.network,
+                                         tidy_number(row.nodes),
+                                         row.ports.empty() ? "-" : row.ports,
+                                         tidy_number(row.bytes),
+                                         kind,
+                                         tidy_number(row.value),
+                                         number(row.low),
+                                         number(row.high),
+                                         number(row.model),
+                                         file.name};
+    for (std::size_t i = 0; i < cells.size(); ++i) text += (i == 0 ? "" : ",") + csv_cell(cells[i]);
+    text += '\n';
+  };
+  for (const PlotFile& file : files) {
+    for (const PlotRow& row : file.rows) add(file, kind_name(row.kind), row);
+    for (const apps::LinePlot& figure : file.figures) {
+      for (const apps::PlotSeries& series : figure.series) {
+        PlotRow row;
+        row.what = figure.title, row.algorithm = series.name;
+        for (const apps::PlotPoint& point :
+             series.measured.empty() ? series.model : series.measured) {
+          row.nodes = point.x, row.value = point.y;
+          add(file, "figure", row);
+        }
+      }
+    }
+  }
+  return text;
+}
+
 }  // namespace wormcube::cli

@@ -41,5 +41,7 @@ struct PlotFile {
 PlotFile read_plot_file(const std::string& name);
 /// The same for results from memory. \param name  for messages
 PlotFile plot_file_of(Json results, const std::string& name);
+/// All points as CSV, one row each, for LaTeX's pgfplots and for data frames; `nan`: no value.
+std::string tidy_text(const std::vector<PlotFile>& files);
 
 }  // namespace wormcube::cli

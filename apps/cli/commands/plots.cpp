@@ -7,6 +7,7 @@
 #include "wormcube/apps/draw/page.hpp"
 #include "wormcube/apps/draw/picture.hpp"
 #include "wormcube/apps/draw/plot.hpp"
+#include "wormcube/apps/draw/plot_parts.hpp"
 #include "wormcube/runtime/base/error.hpp"
 
 #include <algorithm>
@@ -16,6 +17,7 @@
 #include <set>
 
 #include <fmt/core.h>
+#include <fmt/ranges.h>
 
 namespace wormcube::cli {
 
@@ -30,6 +32,11 @@ struct Plotted {
 };
 
 std::string plain(double value) { return fmt::format("{:.10g}", value); }
+
+[[noreturn]] void refuse_ratio(const std::string& name, const std::vector<std::string>& names) {
+  throw UsageError(fmt::format("plot: no results of '{}' to compare with; available: {}", name,
+                               fmt::join(names, " ")));
+}
 
 /// Rows of one operation as lines over sizes or nodes.
 LinePlot lines_of(const std::vector<PlotRow>& rows, LinePlot::X x,
@@ -62,7 +69,8 @@ LinePlot lines_of(const std::vector<PlotRow>& rows, LinePlot::X x,
 }
 
 Plotted plotted(const LinePlot& plot) {
-  Plotted result{plot.title, plot_svg(plot, false), plot_svg(plot, true), {}};
+  const LinePlot shown = readable(plot);
+  Plotted result{plot.title, plot_svg(shown, false), plot_svg(shown, true), {}};
   const char* const x = plot.x == LinePlot::X::nodes   ? "nodes"
                         : plot.x == LinePlot::X::bytes ? "bytes"
                                                        : "n";
@@ -196,6 +204,47 @@ Plotted counted_of(const std::vector<PlotRow>& rows, const std::string& what,
   return result;
 }
 
+/// Results of one block size: a bar for each, the fastest first.
+Plotted bars_of(std::vector<PlotRow> rows, const std::string& what, bool measured,
+                const std::string& below, const std::vector<std::string>& foot,
+                const PlotOptions& options) {
+  std::erase_if(rows, [](const PlotRow& row) { return !(row.value > 0); });
+  if (rows.empty()) throw UsageError("plot: 0 points above 0; a plot needs 1 or more");
+  std::ranges::stable_sort(rows, {}, &PlotRow::value);
+  std::set<std::string> networks;
+  std::vector<std::string> names;
+  double reference = 0;
+  for (const PlotRow& row : rows) {
+    networks.insert(row.network);
+    names.push_back(row.algorithm);
+    if (row.algorithm == options.ratio_to && reference == 0) reference = row.value;
+  }
+  if (!options.ratio_to.empty() && reference == 0) refuse_ratio(options.ratio_to, names);
+  names = short_names(names);
+  BarPlot plot;
+  plot.title = networks.size() == 1 ? fmt::format("{} on {}: time", what, rows.front().network)
+                                    : fmt::format("{}: time", what);
+  const double bytes = rows.front().bytes;
+  plot.below = (bytes > 0 ? fmt::format("blocks of {}; ", bytes_text(bytes)) : "") + below;
+  plot.foot = foot;
+  Plotted result{plot.title,
+                 {},
+                 {},
+                 {{"network", "bytes", "series", "value", "quartile 1", "quartile 3", "model"}}};
+  const auto value = [](const std::optional<double>& x) { return x ? plain(*x) : std::string(); };
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    const PlotRow& row = rows[i];
+    plot.bars.push_back(
+        {networks.size() > 1 ? fmt::format("{} on {}", names[i], row.network) : names[i], row.value,
+         measured ? row.low : std::nullopt, measured ? row.high : std::nullopt, row.model,
+         reference > 0 ? fmt::format("{:.3g} ×", row.value / reference) : ""});
+    result.table.push_back({row.network, plain(row.bytes), row.algorithm, plain(row.value),
+                            value(row.low), value(row.high), value(row.model)});
+  }
+  result.light = plot_svg(plot, false), result.themed = plot_svg(plot, true);
+  return result;
+}
+
 /// Networks with the same number of nodes get separate lines.
 void name_networks(std::vector<PlotRow>& rows) {
   std::set<std::pair<std::string, double>> seen;
@@ -215,11 +264,9 @@ std::vector<Plotted> plots_of(std::vector<PlotRow> rows, const std::vector<std::
     if (!options.ratio_to.empty()) {
       if (std::ranges::none_of(plot.series,
                                [&](const auto& s) { return s.name == options.ratio_to; })) {
-        std::string names;
-        for (const PlotSeries& series : plot.series)
-          names += (names.empty() ? "" : " ") + series.name;
-        throw UsageError(fmt::format("plot: no results of '{}' to compare with; available: {}",
-                                     options.ratio_to, names));
+        std::vector<std::string> names;
+        for (const PlotSeries& series : plot.series) names.push_back(series.name);
+        refuse_ratio(options.ratio_to, names);
       }
       plot.ratio_to = options.ratio_to;
     } else if (!plot.limit.empty()) {
@@ -320,13 +367,7 @@ std::vector<Plotted> plots_of(std::vector<PlotRow> rows, const std::vector<std::
       finish(std::move(plot));
       drawn = true;
     }
-    if (!drawn) {  // one size on one network: a picture of its points
-      LinePlot plot = lines_of(group, LinePlot::X::bytes, foot);
-      if (plot.series.empty()) plot = lines_of(group, LinePlot::X::nodes, foot);
-      plot.title = fmt::format("{} on {}: time", what, group.front().network);
-      plot.below = points, plot.x_name = plot.x == LinePlot::X::bytes ? "block, bytes" : "nodes";
-      finish(std::move(plot));
-    }
+    if (!drawn) plots.push_back(bars_of(group, what, measured, points, foot, options));
   }
   return plots;
 }
@@ -382,6 +423,8 @@ void write_plots(const Context& context, const std::vector<PlotFile>& files,
     foot.push_back(files.size() > 1 ? fmt::format("({}) {}", foot.size() + 1, file.made)
                                     : file.made);
   }
+  if (!options.tidy.empty()) write_text(context, options.tidy, tidy_text(files));
+  if (options.html.empty() && options.svg.empty()) return;
   std::vector<Plotted> plots = plots_of(std::move(rows), foot, options);
   for (const LinePlot& figure : figures) plots.push_back(plotted(figure));
   if (plots.empty()) throw UsageError("plot: 0 points above 0; a plot needs 1 or more");

@@ -11,9 +11,9 @@
 namespace wormcube::cli {
 
 struct PlotOptions {
-  std::string html, svg;  ///< files, "-", or empty for none
-  std::string ratio_to;   ///< the line to compare others with; empty: the first
-  double copy_limit = 0;  ///< GB/s; 0: not drawn
+  std::string html, svg, tidy;  ///< files, "-", or empty for none
+  std::string ratio_to;         ///< the line to compare others with; empty: the first
+  double copy_limit = 0;        ///< GB/s; 0: not drawn
 };
 /// Throws UsageError if there is nothing to draw, or files mix schemas.
 void write_plots(const Context& context, const std::vector<PlotFile>& files,

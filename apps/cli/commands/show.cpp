@@ -18,6 +18,7 @@
 #include "wormcube/apps/cli/output/table.hpp"
 #include "wormcube/apps/draw/picture.hpp"
 #include "wormcube/apps/draw/still.hpp"
+#include "wormcube/collectives/core/explanations.hpp"
 #include "wormcube/collectives/harness/contract.hpp"
 #include "wormcube/collectives/harness/memory.hpp"
 #include "wormcube/runtime/base/error.hpp"
@@ -57,6 +58,7 @@ struct ShowCommand {
   std::string dot, svg, schedule;  // files, as in OutputOptions
   double time_limit = 0;
   std::string schedule_file, block;
+  bool explain = false;
 };
 
 /// The files of the outputs; only one of them may be standard output.
@@ -270,14 +272,45 @@ ExitCode show_block(const Context& context, const ShowCommand& options, const Ou
   return passed;
 }
 
+/// The idea of the algorithm, and of each of its phases, in sentences.
+ExitCode show_explanation(const Context& context, const OutputOptions& output,
+                          const Algorithm& algorithm, const Schedule& schedule, Json json) {
+  const auto put_text = [&](const std::string& head, std::string_view text) {
+    if (output.text()) print(fmt::format("  {}\n{}", head, filled(text, "    ", "    ")));
+  };
+  json["topology"] = schedule.topology.name();
+  json["steps_in_all"] = schedule.steps();
+  json["explanation"] = explanation(algorithm);
+  Json& phases = json["phases"] = Json::array();
+  put_text(fmt::format("all {} steps", schedule.steps()), explanation(algorithm));
+  for (const Phase& phase : schedule.phases) {
+    const std::string_view text = explanation(algorithm, phase.name);
+    phases.push_back({{"name", phase.name},
+                      {"first", phase.first},
+                      {"last", phase.last},
+                      {"explanation", text}});
+    put_text(phase.first == phase.last
+                 ? fmt::format("step {}: {}", phase.first, phase.name)
+                 : fmt::format("steps {} to {}: {}", phase.first, phase.last, phase.name),
+             text);
+  }
+  OutputOptions json_only = output;
+  json_only.csv.clear();
+  std::vector<Json> results;
+  results.push_back(std::move(json));
+  write_results(context, json_only, std::move(results), true);
+  return passed;
+}
+
 ExitCode show(Context& context, const ShowCommand& options) {
   const CommandLimit limit(context, milliseconds_of(options.time_limit));
   const OutputOptions output = validated(options);
   if (!options.schedule_file.empty()) {
-    if (!options.what.operation.empty() || !options.on.empty() || !options.block.empty()) {
+    if (!options.what.operation.empty() || !options.on.empty() || !options.block.empty() ||
+        options.explain) {
       throw UsageError(
           "--schedule already defines operation and network, and has no data; do not pass "
-          "OPERATION, --on or --block");
+          "OPERATION, --on, --block or --explain");
     }
     const Schedule schedule = read_schedule(options.schedule_file);
     print_setting(output, "show", "the schedule " + options.schedule_file);
@@ -327,6 +360,11 @@ ExitCode show(Context& context, const ShowCommand& options) {
             {"options", options_json(collective.options)},
             {"arguments", arguments_json(operation, sweep.arguments())},
             {"block_bytes", bytes}};
+  if (options.explain) {
+    if (!options.output.csv.empty())
+      throw UsageError("--explain writes sentences, no table for --csv; use --json");
+    return show_explanation(context, output, *collective.algorithm, schedule, std::move(json));
+  }
   if (!options.block.empty())
     return show_block(context, options, output, collective, topology, std::move(json));
   return show_steps(context, options, output, schedule, block_bytes, blocks, std::move(json));
@@ -355,6 +393,9 @@ Action add_show(CLI::App& program) {
                  "Follow one block from one node to another: every message that carries it, or a "
                  "part of it")
       ->type_name("FROM,TO")
+      ->group("What");
+  app.add_flag("--explain", options->explain,
+               "Print the idea of the algorithm and of each phase in sentences, not the messages")
       ->group("What");
   add_algorithm_options(app, options->what.algorithm);
   app.add_option("--step", options->step, "Show only this step (the first is 0)")
@@ -391,6 +432,7 @@ Action add_show(CLI::App& program) {
       "            of a tree\n\n"
       "With --node, `load` still counts the messages of all nodes.\n\n"
       "Examples:\n"
+      "  wormcube show alltoall --on torus:8x8 --algorithm suh-torus --explain\n"
       "  wormcube show alltoall --on torus:4x4 --algorithm suh-torus --step 2\n"
       "  wormcube show alltoall --on torus:4x4 --algorithm suh-torus --node 5\n"
       "  wormcube show alltoall --on ring:8 --algorithm shift --step 3 --svg step3.svg\n"

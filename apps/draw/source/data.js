@@ -83,9 +83,9 @@ export class Network {
     return network;
   }
   name(vertex) {
-    if (this.names.length > 0) return this.names[vertex].replace("\n", "");
-    return String(vertex);
+    return this.label(vertex).split("\n")[0];
   }
+  /** The name, and in hypercubes a line with the bits. */
   label(vertex) { return this.names.length > 0 ? this.names[vertex] : String(vertex); }
   coordinates(node) {
     const result = [];
@@ -113,11 +113,15 @@ export class Network {
                 other.gap > 0 && start(other) === start(lane))
         .map((other) => other.link);
   }
-  /** Whether a link's stub is labelled with the number of the node at its other end. */
+  /**
+   * Whether a link's stub is labelled with the number of the node at its other end, in the same
+   * plane; numbers of other planes are smaller.
+   */
   hasNumber({ points, gap, to }) {
     const x = points[2 * gap - 2], y = points[2 * gap - 1];
     return this.labels.some(
-        ([at, base, text]) => text === this.name(to) && Math.hypot(at - x, base - 3.3 - y) < 16);
+        ([at, base, text, size]) => size > 9 && text === this.name(to) &&
+            Math.hypot(at - x, base - 3.3 - y) < 16);
   }
   linkOf(from, to) { return this.lanes.findIndex((lane) => lane.from === from && lane.to === to); }
   /** The links of a path that starts at a node, and the virtual channel on each. */
@@ -183,6 +187,11 @@ export class Play {
     this.mostBytes = this.sizes.reduce((most, bytes) => Math.max(most, bytes), 1);
   }
 
+  /** Whether a message uses virtual channel 1 of a link. */
+  get crossesDatelines() {
+    return this.crosses ??= this.from.some(
+               (from, i) => this.network.walk(from, this.ways[this.way[i]]).channels.includes(1));
+  }
   worms(step) { return this.first[step + 1] - this.first[step]; }
   bytes(message) { return this.sizes[this.size[message]]; }
   inBlocks(bytes) { return bytes / this.blockBytes; }

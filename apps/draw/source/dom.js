@@ -27,9 +27,9 @@ export function figure(value) {
   const parted = whole.length > 3 ? whole.replace(/\B(?=(\d{3})+$)/g, "\u202f") : whole;
   return part ? `${parted}.${part}` : parted;
 }
-/** Formats microseconds as µs, ms or s. */
+/** Formats microseconds as µs, ms or s, with the four digits of the program's tables. */
 export function time(us) {
-  if (us < 1000) return `${us < 100 ? Number(us.toPrecision(3)) : us.toFixed(1)} µs`;
+  if (us < 1000) return `${Number(us.toPrecision(4))} µs`;
   if (us < 1e6) return `${Number((us / 1000).toPrecision(4))} ms`;
   return `${Number((us / 1e6).toPrecision(4))} s`;
 }

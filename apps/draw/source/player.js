@@ -27,7 +27,7 @@ class State {
     this.cost = {...this.base };
     Object.assign(this, {
       shown: 0,
-      comparing: false,
+      comparing: plays.length > 1,
       step: 0,
       at: resting,
       clock: 0,
@@ -70,7 +70,7 @@ function fragmentOf(state) {
   if (name === "worm") put("worm", s.message);
   if (name === "block") put("block", `${s.origin}-${s.destination}`);
   if (state.comparing) put("play", state.plays.map((play) => play.algorithm).join(","));
-  else if (state.shown > 0) put("play", state.play.algorithm);
+  else if (state.plays.length > 1) put("play", state.play.algorithm);
   put("links", state.links, "worms"), put("colour", state.colour, "dimension"),
       put("load", state.load, "step"), put("blocks", state.blocks, "destination"),
       put("theme", state.theme, "");
@@ -203,45 +203,65 @@ const dimensionName = (network, d) => {
   return `dimension ${d}`;
 };
 
+/** Every mark of the picture and of the timeline, and what it means. */
 function legend(play, state) {
   const { network } = play, items = [];
-  const sample = (style, text) => h("span", { class: "sample" }, h("i", { style }), text);
-  if (play.aggregate || (state.links === "load" && state.load === "all")) {
-    items.push(h(
-        "span", { class: "sample" },
-        [1, 2, 3, 4, 5].map((i) => h("i", { class: "part", style: `background:var(--seq-${i})` })),
-        "links: bytes over all steps"));
-    if (play.groups)
-      items.push(
-          h("span", { class: "sample" },
-            [1, 2, 3].map((i) => h("i", { class: "part", style: `background:var(--seq-${i})` })),
-            `nodes: bytes sent and received by their group of ${figure(play.groups.per)}`));
-  } else {
+  const sample = (style, text, kind = "") =>
+      h("span", { class: "sample" }, h("i", { style: style || null, class: kind || null }), text);
+  const parts = (name, levels, text) => h(
+      "span", { class: "sample" },
+      levels.map((i) => h("i", { class: "part", style: `background:var(--${name}-${i})` })), text);
+  const allSteps = play.aggregate || (state.links === "load" && state.load === "all"),
+        worms = !play.aggregate && state.links === "worms";
+  if (allSteps) items.push(parts("seq", [1, 2, 3, 4, 5], "links: bytes over all steps"));
+  if (play.groups)
+    items.push(parts(
+        "seq", [1, 2, 3],
+        `nodes: bytes sent and received by their group of ${figure(play.groups.per)}`));
+  if (worms) {
     if (state.colour === "dimension") {
       const real = network.dimensions.map((dimension, d) => [dimension, d])
                        .filter(([dimension]) => dimension.size > 1);
       for (const [, d] of real.slice(0, 8))
         items.push(sample(`background:var(--dim-${d % 6})`, dimensionName(network, d)));
+      if (real.length > 6)
+        items.push(sample("--c:var(--ink)", "dimension 6 and higher", "long-dashes"));
     } else if (state.colour === "phase") {
       play.phases.slice(0, 6).forEach(
           (phase, i) => items.push(sample(`background:var(--dim-${i % 6})`, phase.name)));
+      items.push(sample("background:var(--load-1)", "no phase"));
     } else {
-      items.push(
-          h("span", { class: "sample" }, h("i", { class: "hues" }), `${state.colour}, by rank`));
+      items.push(sample("", `${state.colour}, by rank`, "hues"));
     }
-    items.push(sample("background:var(--load-0)", "link, idle"));
+    items.push(
+        sample("", "message: from the disc to the arrow; wider: more bytes", "message"),
+        sample("", "path not reserved yet", "dots"));
+    if (play.crossesDatelines)
+      items.push(sample("--c:var(--ink)", "virtual channel 1, after the dateline", "dashes"));
     if (play.replay)
       items.push(
-          h("span", { class: "sample" }, h("i", { class: "hatched" }), "waits for a channel"));
-    if (play.check.link_load_max > 1)
-      items.push(
-          h("span", { class: "sample" },
-            [2, 3, 4].map((i) => h("i", { class: "part", style: `background:var(--load-${i})` })),
-            "load 2, 3, 4 .."));
-    items.push(
-        h("span", { class: "sample" }, h("i", { class: "idle-node" }), "idle node"),
-        h("span", { class: "sample" }, "width: message size"));
+          sample("", "waits for a channel", "hatched"), sample("", "released channel", "released"));
+  } else if (!allSteps) {
+    items.push(sample("background:var(--load-1)", "link with one message"));
   }
+  items.push(sample("background:var(--load-0)", "idle link"));
+  if (!play.aggregate && play.check.link_load_max > 1)
+    items.push(parts(
+        "load", [2, 3, 4, 8], "contention: 2, 3, 4 and more, 8 and more messages on a link"));
+  if (!play.aggregate) items.push(sample("", "node that neither sends nor receives", "idle-node"));
+  if (network.switches > 0) items.push(sample("", "switch", "circle"));
+  if (play.blocks.kind && !network.large && network.nodes <= 256)
+    items.push(sample("", "the node's share of its result", "share"));
+  if (network.labels.length > 0)
+    items.push(h("span", { class: "sample" }, h("b", {}, network.labels[0][2]),
+        network.nodes > 256 ? "first node of the row or column" :
+                              "at a stub: the node at its other end"));
+  if (state.select) items.push(sample("", "selected node", "selected-node"));
+  if (state.select?.kind === "block")
+    items.push(sample("background:var(--trail)", "the block's path, numbered by step", "trail"));
+  items.push(sample(
+      "", play.replay ? "timeline: steps that overlap" : "timeline: largest message of the step",
+      "bars"));
   return items;
 }
 
@@ -270,6 +290,31 @@ class Scene {
       view.frame(at, playing);
     }
   }
+}
+
+/** Sentences about the algorithm, and about its phases: they lie in one place, one is visible. */
+function ideaCard(play) {
+  return h(
+      "section", { class: "card idea", "aria-label": "Explanation" },
+      h("h2", {}, "How it works"), h("p", {}, play.json.explanation), phaseTexts(play));
+}
+function phaseTexts(play) {
+  const explained = play.phases.filter(({ explanation }) => explanation);
+  return explained.length === 0 ?
+      null :
+      h("div", { class: "phase-texts" },
+        play.phases.map(
+            (phase, i) => h(
+                "p", { "data-phase": i },
+                h("b", {}, `Phase ${i + 1} of ${play.phases.length}, ${phase.name}: `),
+                phase.explanation)));
+}
+/** Shows the sentence of one phase. */
+function showPhase(element, phase) {
+  if (element.dataset.phase === String(phase)) return;
+  element.dataset.phase = phase;
+  for (const text of element.querySelectorAll(".phase-texts p"))
+    text.classList.toggle("now", Number(text.dataset.phase) === phase);
 }
 
 class Page {
@@ -418,7 +463,7 @@ class Page {
         play,
         (to) => (play.replay ? this.scrubTime(state.shown, to) : this.scrub(to.step, to.at)))];
     const side =
-        h("div", { class: "side" },
+        h("div", { class: "side" }, ideaCard(play),
           h("section", { class: "card", "aria-label": "Figures" },
             figuresCard(play.check, play.replay)),
           this.matrix.element, this.selection);
@@ -468,16 +513,19 @@ class Page {
               (scene, i) =>
                   h("section",
                     { class: "card picture", "aria-label": state.plays[i].algorithm, tabindex: 0 },
-                    this.heads[i], h("div", { class: "stage" }, scene.view.element))));
+                    this.heads[i],
+                    h("div", { class: "idea" }, h("p", {}, state.plays[i].json.explanation),
+                      phaseTexts(state.plays[i])),
+                    h("div", { class: "stage" }, scene.view.element))));
     const replayed = state.plays[0].replay;
-    this.costs = replayed ? null : costCard(state, state.base);
+    this.costs = costCard(state, state.base);
     this.crossover = h("section", { class: "card", "aria-label": "Crossover" });
     this.formulas = h("section", { class: "card", "aria-label": "Formulas" });
     this.root.append(
         h("main", {}, networks,
           h("div", { class: "side" },
-            replayed ? replayCard(state.plays) :
-                       [this.costs.element, this.crossover, this.formulas])),
+            replayed ? replayCard(state.plays) : null, this.costs.element, this.crossover,
+            this.formulas)),
         this.timeline());
   }
 
@@ -577,6 +625,7 @@ class Page {
     state.step = step;
     if (play.steps > 0) this.scenes[0].update(step, at, place.clock, this.moves);
     this.strips[0].boxes && this.strips[0].show(step, at);
+    showPhase(this.root, play.phase(step));
     const moment = this.blockMoment({...place, step }), others = this.shownBlocks !== moment;
     if (whole || others) this.drawMatrix({...place, step });
     this.shownBlocks = moment;
@@ -671,6 +720,7 @@ class Page {
       this.strips[i].boxes && this.strips[i].show(place.step, place.at);
       const load = place.done ? 0 : play.check.step_load[step];
       const total = this.times[i][this.times[i].length - 1].end;
+      showPhase(this.scenes[i].view.element.closest(".card"), play.phase(step));
       const text = place.done ? "done" :
                                 `step ${step} of 0 .. ${play.steps - 1}${
                                     play.aggregate ? "" : `, ${plural(play.worms(step), "worm")}`}`;
@@ -690,7 +740,7 @@ class Page {
     });
     this.status.replaceChildren(
         h("b", {}, time(state.clock)), h("span", {}, ` of ${time(this.total)}`));
-    if (whole && this.costs) {
+    if (whole) {
       this.costs.refresh();
       this.crossover.replaceChildren(...crossoverPlot(state.plays, state, state.base));
       this.formulas.replaceChildren(...formulasCard(state.plays, state).flat());
@@ -1082,7 +1132,12 @@ class Page {
             play.check.delivered ? "delivery proved" : "delivery not proved",
             play.check.deadlock_free ? "deadlock-free" : "can deadlock"
           ].join(" · ")),
+        h("p", {}, play.json.explanation),
+        play.phases.filter(({ explanation }) => explanation)
+            .map(({ name, explanation }) => h("p", {}, h("b", {}, `${name}: `), explanation)),
         figuresCard(play.check)[1].cloneNode(true), h("div", { class: "pictures" }, pictures),
+        h("div", { class: "legend" },
+          legend(play, { links: "worms", colour: "dimension", load: "step", select: null })),
         h("p", { class: "caption command" },
           `wormcube ${made.version ?? ""} · ${command} · ${
               steps.length < play.steps ?

@@ -162,11 +162,14 @@ class View {
           return [[x0, y0], [mx + bend * (y1 - y0), my - bend * (x1 - x0)], [x1, y1]];
         });
   }
-  /** The worms, links and nodes of the selection; null if nothing is selected, so none fades. */
+  /**
+   * The worms, links and nodes of the selection; null if nothing is selected. All other worms fade.
+   * `kept`: the nodes on a block's path; all other nodes fade then.
+   */
   relevant(step) {
     const chosen = this.selected;
     if (!chosen) return null;
-    const worms = new Set(), links = new Set(), nodes = new Set();
+    const worms = new Set(), links = new Set(), nodes = new Set(), kept = new Set();
     if (chosen.kind === "node") {
       nodes.add(chosen.node);
       for (const worm of step?.worms ?? [])
@@ -180,10 +183,14 @@ class View {
       nodes.add(this.play.from[chosen.message]).add(this.play.to[chosen.message]);
     } else if (chosen.kind === "block") {
       nodes.add(chosen.origin).add(chosen.destination);
-      for (const message of chosen.way) worms.add(message);
-      return { worms, links, nodes, fades: false };
+      for (const message of chosen.way) {
+        worms.add(message);
+        kept.add(this.play.from[message]).add(this.play.to[message]);
+      }
+      for (const worm of step?.worms ?? [])
+        if (worms.has(worm.message)) worm.links.forEach((link) => links.add(link));
     }
-    return { worms, links, nodes, fades: true };
+    return { worms, links, nodes, kept };
   }
   /** The messages of a step, or those in flight at a time of the replay. */
   under(stepNumber) {
@@ -393,7 +400,8 @@ export class SvgView extends View {
     const { bands, worms, numbers, trail, nodes } = this.groups;
     for (const group of [bands, worms, numbers, trail]) group.replaceChildren();
     const relevant = this.relevant(step);
-    this.element.classList.toggle("chosen", relevant?.fades ?? false);
+    this.element.classList.toggle("chosen", relevant !== null);
+    this.element.classList.toggle("following", this.selected?.kind === "block");
     const coloured = this.coloured(step);
     for (const [link, look] of coloured) {
       const lane = this.network.lanes[link];
@@ -440,7 +448,11 @@ export class SvgView extends View {
       if (look.number < 2 || ++count > most_numbers) continue;
       const [x, y] = middle(this.network.lanes[link]);
       numbers.append(svg(
-          "g", { class: "load-number", "data-link": link, "data-load": look.number },
+          "g", {
+            class: relevant?.links.has(link) ? "load-number kept" : "load-number",
+            "data-link": link,
+            "data-load": look.number
+          },
           svg("circle", {
             cx: x,
             cy: y,
@@ -456,6 +468,7 @@ export class SvgView extends View {
         g.querySelector(".box").style.fill = `var(--seq-${this.play.groups.level(v)})`;
       g.classList.toggle("idle", step !== null && !step.busy[v]);
       g.classList.toggle("selected", relevant?.nodes.has(v) ?? false);
+      g.classList.toggle("kept", relevant?.kept.has(v) ?? false);
     });
     this.frame(s, playing);
     this.describe(step);
@@ -919,7 +932,7 @@ export class CanvasView extends View {
             { head, tail } = moment ?? reach(s, worm.links.length, this.current.longest);
       const stands = moment !== undefined && moment.waits >= 0;
       if (stands) ++waits;
-      const fades = relevant?.fades && !relevant.worms.has(worm.message);
+      const fades = relevant !== null && !relevant.worms.has(worm.message);
       if (worm.links.length === 0) {
         const { parts: [{ d }] } = this.loop(worm), colour = partColour(this, worm, 0),
                                key = `loop ${colour} ${fades}`;
