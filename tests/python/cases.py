@@ -1,0 +1,30 @@
+"""The algorithms of wormcube.textbook with their operation, networks, arguments, and the built-in algorithm of the same kind."""
+# SPDX-License-Identifier: Apache-2.0
+# name, operation, networks, options of record() (P: the number of nodes), the built-in algorithm, or why none is compared.
+CASES = [
+    ("ring", "allgather", "ring:6 ring:7", {}, "ring"),
+    ("doubling", "allgather", "hypercube:3 torus:4x4", {}, "hypercube"),
+    ("bruck", "allgather", "ring:6 complete:7", {}, "bruck"),
+    ("torus", "allgather", "torus:4x3 torus:3x3x3", {}, "mesh"),
+    ("exchange", "alltoall", "ring:5 torus:3x3", {}, "shift"),
+    ("pairwise", "alltoall", "hypercube:3 torus:4x4", {}, "hypercube-pairwise"),
+    ("bruck_exchange", "alltoall", "ring:6 complete:7", {}, "bruck"),
+    ("train", "alltoall", "ring:6 ring:7", {}, "ring"),
+    ("tree", "broadcast", "petersen ring:7", {"root": 3}, "binomial"),
+    ("pipeline", "broadcast", "ring:6 line:5", {"parts": 4}, "pipelined-tree:shape=chain:segments=4"),
+    ("scatter_allgather", "broadcast", "hypercube:3 ring:6", {"parts": "P", "root": 1}, "scatter-allgather:allgather=neighbours"),
+    ("scatter_tree", "scatter", "hypercube:3 torus:4x4", {"root": 3}, "hypercube"),
+    ("gather_direct", "gather", "ring:5 torus:3x3", {"root": 2}, "direct"),
+    ("reduce_in_order", "reduce", "line:7 hypercube:3", {}, "hypercube"),
+    ("halving", "reduce_scatter", "hypercube:3 torus:4x4", {}, "hypercube"),
+    ("reduce_scatter_ring", "reduce_scatter", "ring:5 ring:8", {"commutative": True}, None),
+    ("ring_sum", "allreduce", "ring:5 torus:3x3", {"parts": "P", "commutative": True}, None),
+    ("allreduce_doubling", "allreduce", "hypercube:3 torus:4x4", {}, "recursive-doubling"),
+    ("rabenseifner", "allreduce", "hypercube:3 torus:4x4", {"parts": "P"}, "reduce-scatter-allgather"),
+    ("scan", "scan", "hypercube:3 torus:4x4", {}, "hypercube"),
+    ("exscan_line", "exscan", "line:6 ring:5", {}, "ring:segments=1"),
+    ("dissemination", "barrier", "ring:6 torus:3x3", {}, "dissemination"),
+    ("k_exchange", "k_alltoall", "ring:6 hypercube:3", {"sources": (0, 2, 3)}, "direct"),
+    ("shift", "shift", "ring:6 torus:3x3", {"distance": 2}, "direct"),
+    ("permute", "permute", "ring:6 hypercube:3", {}, "direct"),
+]
