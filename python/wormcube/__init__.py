@@ -6,13 +6,13 @@ from .blocks import Block, join
 from .errors import Deadlock, Error, Failed, NodeError, Stopped, TextError, TimeLimit, UsageError
 from .record import Node, record
 from .result import Result, Results
-from .results import Algorithm, Best, Check, Fft, Machine, Replay, Reproduction, Run, Shown, Transpose
+from .results import Algorithm, Best, Check, Fft, Machine, Replay, Reproduction, Run, Transpose
 from .schedule import Message, Schedule
 from .topology import Topology, topology
 
 __all__ = [
     "Algorithm", "Best", "Block", "Check", "Deadlock", "Error", "Failed", "Fft", "Machine", "Message", "Node", "NodeError", "Page", "Picture", "Replay",
-    "Reproduction", "Result", "Results", "Run", "Schedule", "Shown", "Stopped", "TextError", "TimeLimit", "Topology", "Transpose", "UsageError",
+    "Reproduction", "Result", "Results", "Run", "Schedule", "Stopped", "TextError", "TimeLimit", "Topology", "Transpose", "UsageError",
     "algorithms", "best", "check", "draw", "fft", "join", "machines", "plot", "program", "record", "replay", "reproduce", "run", "show", "topology",
     "transpose",
 ]

@@ -70,7 +70,7 @@ class _Machine:
         for node, value, data in moved:
             self.held[node][value] = data
 
-    def result(self, node: int, word: Tuple[int, ...], number: int) -> Any:
+    def result(self, node: int, word: Tuple[int, ...], number: int, place: int) -> Any:
         schedule, held = self.schedule, self.held[node]
         commutes = schedule.commutative and schedule.call is not None and schedule.call.reduces
         pieces = []
@@ -79,7 +79,7 @@ class _Machine:
             if found is None and commutes:
                 found = next((value for value in held if value[1:] == (number, part) and order_of(value[0], word, True) is not None), None)
             if found is None:
-                raise Error(f"node {node} ends without {self.name((word, number, part))}, its block {number}")
+                raise Error(f"node {node} ends without {self.name((word, number, part))}, its block {place}")
             pieces.append(held[found])
         return _joined(pieces)
 
@@ -108,6 +108,6 @@ def apply(schedule: "Schedule", inputs: Sequence[Any], operator: Optional[Callab
         machine.gap(node, gap, f"end, node {node}")
     made: List[Any] = []
     for node in range(schedule.nodes):
-        ends = [machine.result(node, word, number) for word, number in call.ends(node)]
+        ends = [machine.result(node, word, number, place) for place, (word, number) in enumerate(call.ends(node))]
         made.append(ends if call.ends_list() and ends else ends[0] if ends else None)
     return made

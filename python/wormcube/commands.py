@@ -7,13 +7,13 @@ import json
 import os
 import pathlib
 import tempfile
-from typing import Any, Iterable, List, Optional, Tuple, TYPE_CHECKING, Union
+from typing import Any, Iterable, List, Optional, Sequence, Tuple, TYPE_CHECKING, Union
 
 from . import program
 from .errors import Error
 from .program import Progress
 from .result import Result, Results
-from .results import Algorithm, Best, Check, Fft, Machine, Replay, Reproduction, Run, Shown, Transpose
+from .results import Algorithm, Best, Check, Fft, Machine, Replay, Reproduction, Run, Transpose
 from .topology import text_of
 
 if TYPE_CHECKING:
@@ -22,18 +22,30 @@ if TYPE_CHECKING:
 __all__ = ["Page", "Picture", "algorithms", "best", "check", "draw", "fft", "machines", "plot", "replay", "reproduce", "run", "show", "transpose"]
 
 
+#: A name, or several.
+Names = Union[str, Sequence[str]]
+
+
 def _on(on: Any) -> List[str]:
     return [] if on is None else ["--on", text_of(on)]
 
 
-def check(operation: str, on: Any, algorithm: str = "auto", *, progress: Progress = None, require: bool = False, **options: Any) -> Results[Check]:
-    """Count and prove algorithms without moving data."""
-    return program.rows(Check, ["check", operation, *_on(on), "--algorithm", algorithm, *program.words_of(options)], progress, require)
+def _algorithm(names: Names) -> List[str]:
+    return ["--algorithm", names if isinstance(names, str) else ",".join(names)]
 
 
-def run(operation: str, on: Any, algorithm: str = "auto", *, progress: Progress = None, require: bool = False, **options: Any) -> Results[Run]:
+def check(operation: str, on: Any, algorithm: Names = "auto", *, progress: Progress = None, require: bool = False, **options: Any) -> Results[Check]:
+    """Count and prove algorithms without moving data.
+
+    >>> [(result.algorithm, result.startups) for result in check("allgather", "ring:6", ["ring", "bruck"])]
+    [('ring', 5), ('bruck', 3)]
+    """
+    return program.rows(Check, ["check", operation, *_on(on), *_algorithm(algorithm), *program.words_of(options)], progress, require)
+
+
+def run(operation: str, on: Any, algorithm: Names = "auto", *, progress: Progress = None, require: bool = False, **options: Any) -> Results[Run]:
     """Run algorithms on the emulated machine: move real data, measure and verify."""
-    return program.rows(Run, ["run", operation, *_on(on), "--algorithm", algorithm, *program.words_of(options)], progress, require)
+    return program.rows(Run, ["run", operation, *_on(on), *_algorithm(algorithm), *program.words_of(options)], progress, require)
 
 
 def best(operation: str, on: Any, *, progress: Progress = None, **options: Any) -> Results[Best]:
@@ -41,9 +53,9 @@ def best(operation: str, on: Any, *, progress: Progress = None, **options: Any) 
     return program.rows(Best, ["best", operation, *_on(on), *program.words_of(options)], progress)
 
 
-def replay(operation: str, on: Any, algorithm: str = "auto", *, progress: Progress = None, **options: Any) -> Results[Replay]:
+def replay(operation: str, on: Any, algorithm: Names = "auto", *, progress: Progress = None, **options: Any) -> Results[Replay]:
     """Simulate algorithms on a modelled machine, flit by flit."""
-    return program.rows(Replay, ["replay", operation, *_on(on), "--algorithm", algorithm, *program.words_of(options)], progress)
+    return program.rows(Replay, ["replay", operation, *_on(on), *_algorithm(algorithm), *program.words_of(options)], progress)
 
 
 def algorithms(operation: Optional[str] = None, on: Any = None, *, progress: Progress = None, **options: Any) -> Results[Algorithm]:
@@ -55,13 +67,8 @@ def algorithms(operation: Optional[str] = None, on: Any = None, *, progress: Pro
 def show(operation: str, on: Any, algorithm: str = "auto", **options: Any) -> "Schedule":
     """The schedule of an algorithm, as `show --write-schedule` writes it."""
     from .schedule import Schedule
-    words = ["show", operation, *_on(on), "--algorithm", algorithm, *program.words_of(options), "--write-schedule", "-"]
+    words = ["show", operation, *_on(on), *_algorithm(algorithm), *program.words_of(options), "--write-schedule", "-"]
     return Schedule.parse(program.text(words), f"{operation} {algorithm} on {text_of(on)}")
-
-
-def messages(operation: str, on: Any, algorithm: str = "auto", **options: Any) -> Results[Shown]:
-    """The messages of an algorithm step by step, with their routes."""
-    return program.rows(Shown, ["show", operation, *_on(on), "--algorithm", algorithm, *program.words_of(options)])
 
 
 def machines(name: Optional[str] = None) -> Results[Machine]:
@@ -110,11 +117,11 @@ class Picture(_Written):
         return self.text
 
 
-def draw(what: Union[str, "Schedule"], on: Any = None, algorithm: str = "auto", **options: Any) -> Page:
+def draw(what: Union[str, "Schedule"], on: Any = None, algorithm: Names = "auto", **options: Any) -> Page:
     """A page that plays an operation's algorithms, or a schedule."""
     if not isinstance(what, str):
         return what.draw(**options)
-    return Page(program.text(["draw", what, *_on(on), "--algorithm", algorithm, *program.words_of(options), "--html", "-"]))
+    return Page(program.text(["draw", what, *_on(on), *_algorithm(algorithm), *program.words_of(options), "--html", "-"]))
 
 
 def plot(*results: Iterable[Result], html: bool = False, **options: Any) -> Union[Page, Picture]:

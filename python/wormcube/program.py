@@ -82,12 +82,13 @@ class _Errors(threading.Thread):
         self.start()
 
     def run(self) -> None:
-        for line in self.stream:
-            self.lines.append(line.rstrip("\n"))
-            del self.lines[:-1000]
-            if self.shown:
-                sys.stderr.write(line)
-                sys.stderr.flush()
+        with self.stream:
+            for line in self.stream:
+                self.lines.append(line.rstrip("\n"))
+                del self.lines[:-1000]
+                if self.shown:
+                    sys.stderr.write(line)
+                    sys.stderr.flush()
 
     def sentence(self) -> str:
         """The last sentence of the program, without its name, and the table below it."""
@@ -121,7 +122,8 @@ class Call:
         killer.start()
         try:
             self.process.send_signal(signal.SIGINT)
-            rest = self.output.readlines()
+            with self.output:
+                rest = self.output.readlines()
             self.process.wait()
             return rest
         except BaseException:

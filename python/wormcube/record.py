@@ -186,6 +186,12 @@ def record(program: Program, on: Any, operation: str, *, block: int = 1024, part
 
     The program is a generator function `program(node, given, result)`. The arguments of the operation (root, distance,
     sources, permutation), `parts` and the options go to its parameters of these names.
+
+    >>> def swap(node, mine, out):
+    ...     out[node.rank] = mine
+    ...     out[node.rank ^ 1] = yield node.exchange(node.rank ^ 1, mine)
+    >>> record(swap, "ring:2", "allgather", block=8).messages()
+    [Message(step=0, source=0, to=1, bytes=8, names='0'), Message(step=0, source=1, to=0, bytes=8, names='1')]
     """
     topology = network(on)
     call = Operation(operation, topology.nodes, **arguments)

@@ -1,4 +1,4 @@
-"""The results of each command; made from docs/schemas by tests/python/results.py --write."""
+"""The results of each command; made from docs/schemas by ./run docs."""
 # SPDX-License-Identifier: Apache-2.0
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Any, Dict, List, Optional
 
 from .result import Result
 
-__all__ = ["Algorithm", "Best", "Check", "Fft", "Machine", "Replay", "Reproduction", "Run", "Shown", "TopologyFacts", "Transpose"]
+__all__ = ["Algorithm", "Best", "Check", "Fft", "Machine", "Replay", "Reproduction", "Run", "TopologyFacts", "Transpose"]
 
 
 @dataclasses.dataclass(frozen=True)
@@ -932,121 +932,6 @@ class Run(Result):
     passed_reason: Optional[str] = None
     status: Optional[str] = None
     failures: Optional[List[str]] = None
-
-
-@dataclasses.dataclass(frozen=True)
-class Shown(Result):
-    """A result of `wormcube show`."""
-
-    _columns = (
-        "operation", "algorithm", "schedule", "topology", "nodes", "steps_in_all",
-    )
-    _nested = {
-        "arguments": "Arguments", "steps": "Step", "provenance": "Provenance", "block": "ShownBlock",
-    }
-
-    topology: str
-    nodes: int
-    provenance: Provenance
-    operation: Optional[str] = None
-    algorithm: Optional[str] = None
-    options: Optional[Dict[str, Any]] = None
-    arguments: Optional[Arguments] = None
-    block_bytes: Optional[int] = None
-    virtual_channels: Optional[int] = None
-    steps_in_all: Optional[int] = None
-    node: Optional[int] = None
-    node_reason: Optional[str] = None
-    steps: Optional[List[Step]] = None
-    schedule: Optional[str] = None
-    block: Optional[ShownBlock] = None
-
-
-@dataclasses.dataclass(frozen=True)
-class Step(Result):
-    """A part of a result."""
-
-    _nested = {
-        "messages": "ShownMessage", "links": "ShownLink",
-    }
-
-    step: int
-    link_load_max: int
-    messages: List[ShownMessage]
-    links: List[ShownLink]
-    phase: Optional[str] = None
-    phase_reason: Optional[str] = None
-
-
-@dataclasses.dataclass(frozen=True)
-class ShownMessage(Result):
-    """A part of a result."""
-
-    _nested = {
-        "moves": "ShownMessageMoves", "route": "Hop",
-    }
-
-    from_: int
-    to: int
-    bytes: int
-    tag: int
-    moves: List[ShownMessageMoves]
-    load: int
-    route: List[Hop]
-    blocks: Optional[float] = None
-    blocks_reason: Optional[str] = None
-
-
-@dataclasses.dataclass(frozen=True)
-class ShownMessageMoves(Result):
-    """A part of a result."""
-
-    dimension: int
-    hops: int
-
-
-@dataclasses.dataclass(frozen=True)
-class Hop(Result):
-    """A part of a result."""
-
-    link: int
-    link_name: str
-    virtual_channel: int
-    load: int
-
-
-@dataclasses.dataclass(frozen=True)
-class ShownLink(Result):
-    """A part of a result."""
-
-    link: int
-    link_name: str
-    messages: int
-    bytes: int
-
-
-@dataclasses.dataclass(frozen=True)
-class ShownBlock(Result):
-    """A part of a result."""
-
-    _nested = {
-        "hops": "ShownBlockHops",
-    }
-
-    from_: int
-    to: int
-    hops: List[ShownBlockHops]
-
-
-@dataclasses.dataclass(frozen=True)
-class ShownBlockHops(Result):
-    """A part of a result."""
-
-    step: int
-    from_: int
-    to: int
-    part: float
-    message_blocks: float
 
 
 @dataclasses.dataclass(frozen=True)

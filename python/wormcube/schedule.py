@@ -202,7 +202,14 @@ class Schedule:
     # In this process.
 
     def apply(self, inputs: Sequence[Any], operator: Optional[Callable[[Any, Any], Any]] = None) -> List[Any]:
-        """What each node ends with: inputs[r] is the array that node r gives, or a list of them."""
+        """What each node ends with: inputs[r] is the array that node r gives, or a list of them.
+
+        >>> from wormcube import record, textbook
+        >>> record(textbook.ring, "ring:3", "allgather").apply(["a", "b", "c"])[0]
+        ['a', 'b', 'c']
+        >>> record(textbook.scan, "ring:2", "scan").apply([3, 4], lambda left, right: left + right)
+        [3, 7]
+        """
         return apply(self, inputs, operator)
 
     def __repr__(self) -> str:

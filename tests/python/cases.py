@@ -1,6 +1,6 @@
 """The algorithms of wormcube.textbook with their operation, networks, arguments, and the built-in algorithm of the same kind."""
 # SPDX-License-Identifier: Apache-2.0
-# name, operation, networks, options of record() (P: the number of nodes), the built-in algorithm, or why none is compared.
+# name, operation, networks, options of record() (P: the number of nodes), and the built-in algorithm, if there is one.
 CASES = [
     ("ring", "allgather", "ring:6 ring:7", {}, "ring"),
     ("doubling", "allgather", "hypercube:3 torus:4x4", {}, "hypercube"),
@@ -17,8 +17,8 @@ CASES = [
     ("gather_direct", "gather", "ring:5 torus:3x3", {"root": 2}, "direct"),
     ("reduce_in_order", "reduce", "line:7 hypercube:3", {}, "hypercube"),
     ("halving", "reduce_scatter", "hypercube:3 torus:4x4", {}, "hypercube"),
-    ("reduce_scatter_ring", "reduce_scatter", "ring:5 ring:8", {"commutative": True}, None),
-    ("ring_sum", "allreduce", "ring:5 torus:3x3", {"parts": "P", "commutative": True}, None),
+    ("reduce_scatter_ring", "reduce_scatter", "ring:5 ring:8", {"commutative": True}, ""),
+    ("ring_sum", "allreduce", "ring:5 torus:3x3", {"parts": "P", "commutative": True}, ""),
     ("allreduce_doubling", "allreduce", "hypercube:3 torus:4x4", {}, "recursive-doubling"),
     ("rabenseifner", "allreduce", "hypercube:3 torus:4x4", {"parts": "P"}, "reduce-scatter-allgather"),
     ("scan", "scan", "hypercube:3 torus:4x4", {}, "hypercube"),
@@ -49,3 +49,8 @@ MSCCL = [
     ("alltoall_allpairs", "alltoall", 8, {}, "alltoall_allpairs_8", 56, 56, 0),
     ("alltoall_two_step", "alltoall", 8, {"options": {"local": 4}}, "alltoall_two_step_2_4", 56, 80, 0),
 ]
+
+
+def options_on(options, nodes):
+    """The options of record() on a network of this many nodes."""
+    return {name: nodes if value == "P" else value for name, value in options.items()}

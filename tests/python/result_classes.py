@@ -1,17 +1,11 @@
-#!/usr/bin/env python3
-"""python/wormcube/results.py, made from docs/schemas: compared, or with --write written.
-
-usage: results.py [--write]
-"""
+"""python/wormcube/results.py, made from docs/schemas; tests/docs/generated.py writes it."""
 # SPDX-License-Identifier: Apache-2.0
 import json
 import keyword
 import pathlib
-import sys
 import textwrap
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
-TARGET = ROOT / "python/wormcube/results.py"
 # The command's schema, the name of its result, and the columns of its table.
 COMMANDS = [
     ("best", "Best", "operation topology ports block_bytes winner model_time_us margin"),
@@ -23,7 +17,6 @@ COMMANDS = [
     ("replay", "Replay", "operation algorithm schedule topology block_bytes time_ps efficiency blocked_messages status"),
     ("reproduce", "Reproduction", "paper citation passed"),
     ("run", "Run", "operation algorithm topology block_bytes time_median_us model_time_us algbw_gb_per_s passed"),
-    ("show", "Shown", "operation algorithm schedule topology nodes steps_in_all"),
     ("topology", "TopologyFacts", "topology nodes links diameter deadlock_free average_distance"),
     ("transpose", "Transpose", "topology algorithm shape type time_median_us passed"),
 ]
@@ -125,6 +118,7 @@ class Maker:
 
 
 def text():
+    """The file's text."""
     made = {}
     for command, name, columns in COMMANDS:
         schema = json.loads((ROOT / f"docs/schemas/{command}.json").read_text(encoding="utf-8"))
@@ -132,7 +126,7 @@ def text():
         root = schema["$defs"]["result"]
         maker.add(None, name, maker.forms(root), columns, f"A result of `wormcube {command}`.")
     names = [name for _, name, _ in COMMANDS]
-    head = '''"""The results of each command; made from docs/schemas by tests/python/results.py --write."""
+    head = '''"""The results of each command; made from docs/schemas by ./run docs."""
 # SPDX-License-Identifier: Apache-2.0
 from __future__ import annotations
 
@@ -143,10 +137,3 @@ from .result import Result
 
 __all__ = [''' + ", ".join(f'"{name}"' for name in sorted(names)) + "]\n"
     return head + "".join("\n\n" + source for _, source in made.values())
-
-
-if __name__ == "__main__":
-    if "--write" in sys.argv:
-        TARGET.write_text(text(), encoding="utf-8")
-    elif TARGET.read_text(encoding="utf-8") != text():
-        sys.exit(f"{TARGET} is not what docs/schemas give: python3 tests/python/results.py --write")
