@@ -3,6 +3,7 @@
 from . import program
 from .commands import Page, Picture, algorithms, best, check, draw, fft, machines, plot, replay, reproduce, run, show, transpose
 from .blocks import Block, join
+from .comparison import Comparison, compare
 from .errors import Deadlock, Error, Failed, NodeError, Stopped, TextError, TimeLimit, UsageError
 from .record import Node, record
 from .result import Result, Results
@@ -11,9 +12,9 @@ from .schedule import Message, Schedule
 from .topology import Topology, topology
 
 __all__ = [
-    "Algorithm", "Best", "Block", "Check", "Deadlock", "Error", "Failed", "Fft", "Machine", "Message", "Node", "NodeError", "Page", "Picture", "Replay",
+    "Algorithm", "Best", "Block", "Check", "Comparison", "Deadlock", "Error", "Failed", "Fft", "Machine", "Message", "Node", "NodeError", "Page", "Picture", "Replay",
     "Reproduction", "Result", "Results", "Run", "Schedule", "Stopped", "TextError", "TimeLimit", "Topology", "Transpose", "UsageError",
-    "algorithms", "best", "check", "draw", "fft", "join", "machines", "plot", "program", "record", "replay", "reproduce", "run", "show", "topology",
+    "algorithms", "best", "check", "compare", "draw", "fft", "join", "machines", "plot", "program", "record", "replay", "reproduce", "run", "show", "topology",
     "transpose",
 ]
 

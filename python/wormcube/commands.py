@@ -117,11 +117,9 @@ class Picture(_Written):
         return self.text
 
 
-def draw(what: Union[str, "Schedule"], on: Any = None, algorithm: Names = "auto", **options: Any) -> Page:
-    """A page that plays an operation's algorithms, or a schedule."""
-    if not isinstance(what, str):
-        return what.draw(**options)
-    return Page(program.text(["draw", what, *_on(on), *_algorithm(algorithm), *program.words_of(options), "--html", "-"]))
+def draw(operation: str, on: Any, algorithm: Names = "auto", **options: Any) -> Page:
+    """A page that plays an operation's algorithms."""
+    return Page(program.text(["draw", operation, *_on(on), *_algorithm(algorithm), *program.words_of(options), "--html", "-"]))
 
 
 def plot(*results: Iterable[Result], html: bool = False, **options: Any) -> Union[Page, Picture]:

@@ -11,7 +11,7 @@ import signal
 import subprocess
 import sys
 import threading
-from typing import Any, Callable, Dict, IO, List, Mapping, Optional, Sequence, Type, TypeVar, Union
+from typing import Any, Callable, Dict, IO, List, Mapping, Optional, Sequence, Tuple, Type, TypeVar, Union
 
 from .errors import Deadlock, Error, Failed, Stopped, TextError, TimeLimit, UsageError
 from .result import Result, Results, finding
@@ -218,8 +218,7 @@ def rows(kind: Type[R], words: Sequence[str], progress: Progress = None, require
     return results
 
 
-def text(words: Sequence[str], progress: Progress = None) -> str:
-    """Run a command and return what it prints."""
+def _output(words: Sequence[str], progress: Progress) -> Tuple[str, Call]:
     call = Call(words, shown=progress is True)
     try:
         output = call.output.read()
@@ -229,7 +228,18 @@ def text(words: Sequence[str], progress: Progress = None) -> str:
         raise
     if code != 0:
         raise call.error(code, ())
-    return output
+    return output, call
+
+
+def text(words: Sequence[str], progress: Progress = None) -> str:
+    """Run a command and return what it prints."""
+    return _output(words, progress)[0]
+
+
+def whole(kind: Type[R], words: Sequence[str], progress: Progress = None) -> R:
+    """Run a command whose JSON is one object, and return its result."""
+    output, call = _output([*words, "--json", "-"], progress)
+    return kind.from_json(_checked(output, call))
 
 
 def text_error(error: UsageError) -> Union[TextError, UsageError]:

@@ -373,6 +373,12 @@ def _words(text: str) -> List[str]:
     return re.findall(r"(?:\{[^}]*\}|\([^)]*\)|[^\s{(])+", text)
 
 
+def is_text(source: bytes) -> bool:
+    """Whether the first line, comments left out, is that of text 1 or 2; an empty file counts, for its error."""
+    lines = (line.split(b"#", 1)[0].strip() for line in source.splitlines())
+    return next((line for line in lines if line), b"wormcube").startswith(b"wormcube")
+
+
 def read(text: str, name: str = "schedule") -> "Schedule":
     """The schedule of a text; a TextError names the line that is wrong."""
     return _Reader(text, name).read()

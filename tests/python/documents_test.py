@@ -89,6 +89,7 @@ class Notebooks(unittest.TestCase):
         self.assertIn("must be a multiple of 4; torus:6x6 has 6", printed)
         data = [output["data"] for output in outputs if "data" in output]
         self.assertEqual(sum("<table>" in one.get("text/html", "") for one in data), 3)
+        self.assertEqual(sum(one.get("text/html", "").count("data:image/svg+xml") for one in data), 7)
         self.assertTrue(any("<svg" in one.get("image/svg+xml", "") for one in data))
         self.assertTrue(any(one.get("text/html", "").startswith("<iframe") for one in data))
 

@@ -1,5 +1,6 @@
 """The package with the program, and with programs that die, hang, or are another version."""
 # SPDX-License-Identifier: Apache-2.0
+import json
 import os
 import signal
 import subprocess
@@ -119,6 +120,23 @@ class Commands(unittest.TestCase):
         schedule = wc.show("allgather", "ring:4", "ring")
         self.assertEqual((schedule.nodes, schedule.steps, len(schedule.messages())), (4, 3, 12))
 
+    def test_files(self):
+        with tempfile.TemporaryDirectory(prefix="it's \"a\" folder ") as folder:
+            path = os.path.join(folder, "a ring.txt")
+            schedule = wc.record(textbook.ring, "ring:4", "allgather")
+            schedule.write(path)
+            self.assertEqual(wc.Schedule.read(path).text, schedule.text)
+            with open(path, "w", encoding="utf-8") as file:
+                file.write("# no header\nwormcube schedule 2\ntopology ring:4\nstep 0\n")
+            with self.assertRaisesRegex(wc.TextError, "a ring.txt:3: the header has no 'steps'$"):
+                wc.Schedule.read(path)
+            with open(path, "w", encoding="utf-8") as file:
+                file.write("<!-- no schedule -->")
+            with self.assertRaisesRegex(wc.UsageError, "a ring.txt"):
+                wc.Schedule.read(path)
+            with self.assertRaisesRegex(wc.Error, "^cannot read '.*no such file': No such file or directory$"):
+                wc.Schedule.read(os.path.join(folder, "no such file"))
+
     def test_threads(self):
         found = []
         threads = [threading.Thread(target=lambda n=n: found.append(wc.check("allgather", f"ring:{n}", "ring")[0].startups)) for n in range(3, 7)]
@@ -127,6 +145,34 @@ class Commands(unittest.TestCase):
         for thread in threads:
             thread.join()
         self.assertEqual(sorted(found), [2, 3, 4, 5])
+
+
+COMPARED = {"operation": "allgather", "topology": "ring:4", "nodes": 4, "arguments": {}, "cost": "formula", "cost_model": {}, "crossovers": [],
+            "explanation": ["ring: fewer bytes"], "sizes": [{"block_bytes": 8, "fastest": "ring", "margin": 2.0, "calls": [
+                {"algorithm": "ring", "time_us": 1.5}, {"algorithm": "bruck", "time_us": 3.0}]}],
+            "provenance": {"schema": 3, "version": "0.1.0", "command": "wormcube compare"}}
+
+
+class Comparisons(unittest.TestCase):
+    def look_at(self, compared):
+        self.assertEqual(list(compared.rows()[0]), ["block_bytes", "ring", "bruck", "fastest"])
+        self.assertIn("<svg", compared.plot().svg)
+        self.assertIn("<th>bruck</th>", compared._repr_html_())
+        self.assertGreater(len(compared.explanation), 0)
+        self.assertIn(compared.explanation[0], str(compared))
+        if support.has("pandas"):
+            self.assertEqual(compared.frame().shape, (len(compared.sizes), 4))
+
+    def test_what_compare_writes(self):
+        script = f"""while [ "$1" != --plot ]; do shift; done\necho '<svg/>' > "$2"\necho '{json.dumps(COMPARED)}'\n"""
+        with Fake(script):
+            compared = wc.compare("allgather", "ring:4", ["ring", "bruck"], bytes=8)
+        self.look_at(compared)
+        self.assertEqual(compared.rows(), [{"block_bytes": 8, "ring": 1.5, "bruck": 3.0, "fastest": "ring"}])
+
+    @unittest.skipIf("unknown" in support.said("compare", "--help") or "Subcommands" in support.said("compare", "--help"), "the program has no command compare")
+    def test_the_program(self):
+        self.look_at(wc.compare("allgather", "torus:4x4", ["ring", "bruck"], bytes=[8, 4096]))
 
 
 class Errors(unittest.TestCase):

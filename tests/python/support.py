@@ -42,6 +42,12 @@ def needs(module):
     return unittest.skipUnless(has(module), f"{module} is missing")
 
 
+def said(*words):
+    """What the program prints, right or wrong."""
+    done = subprocess.run([os.environ["WORMCUBE"], *words], capture_output=True, encoding="utf-8")
+    return done.stdout + done.stderr
+
+
 @functools.lru_cache(maxsize=None)
 def proves_names():
     """Whether the program proves schedules by the names of their values (text 2)."""
