@@ -38,3 +38,14 @@ endforeach()
 if(TARGET wormcube_program)
   install(TARGETS wormcube_program RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
 endif()
+# The Python package, where the system's python3 looks for it: in lib/python3/dist-packages of Debian's packages, otherwise by version.
+if(WORMCUBE_PYTHON AND NOT WORMCUBE_PYTHON_DIR)
+  execute_process(COMMAND ${WORMCUBE_PYTHON} -c "import os, sys, sysconfig; version = 'python%d.%d' % sys.version_info[:2]
+folder = os.path.basename(sysconfig.get_path('purelib'))
+print('lib/' + ('python3' if folder == 'dist-packages' and sys.argv[1] == '/usr' else version) + '/' + folder)" ${CMAKE_INSTALL_PREFIX}
+                  OUTPUT_VARIABLE python_dir OUTPUT_STRIP_TRAILING_WHITESPACE)
+  set(WORMCUBE_PYTHON_DIR "${python_dir}" CACHE STRING "Folder of the Python package below the prefix")
+endif()
+if(WORMCUBE_PYTHON_DIR)
+  install(DIRECTORY python/wormcube DESTINATION ${WORMCUBE_PYTHON_DIR} PATTERN __pycache__ EXCLUDE PATTERN checkout.txt EXCLUDE)
+endif()

@@ -7,7 +7,9 @@ usage: generated.py [--write] PROGRAM
   docs/reference/commands.md           `wormcube COMMAND --help` of every command
   docs/reference/json.md               docs/schemas/*.json
   docs/reference/networks.md           the table of shapes: `wormcube topology NETWORK --json -`
+  docs/reference/python-algorithms.md  python/wormcube/textbook.py
   docs/explanation/architecture.md     the sample algorithm, from its source
+  python/wormcube/results.py           docs/schemas/*.json
 """
 # SPDX-License-Identifier: Apache-2.0
 import json
@@ -18,6 +20,8 @@ import sys
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 DOCS = ROOT / "docs"
+sys.path[:0] = [str(ROOT / "python"), str(ROOT / "tests/python")]
+sys.dont_write_bytecode = True
 GENERATED = "<!-- generated: ./run docs -->\n"
 END = "<!-- end -->\n"
 NETWORKS = ["line:5", "ring:7", "complete:8", "mesh:6x4", "torus:8x8", "ghc:4x3", "hypercube:6", "tree:8", "star:8", "petersen", "ccc:3", "butterfly:3",
@@ -167,11 +171,19 @@ def main(arguments):
     program = arguments[-1]
     reference = DOCS / "reference"
     read = lambda path: path.read_text(encoding="utf-8") if path.exists() else ""
-    pages = {path: read(path) for path in (reference / "algorithms.md", reference / "commands.md", reference / "json.md", reference / "networks.md",
-                                           DOCS / "explanation/architecture.md")}
-    wanted = dict(zip(pages, (algorithms(program), commands(program, read(reference / "commands.md")), json_keys(),
-                              between(read(reference / "networks.md"), networks(program)), with_sample(read(DOCS / "explanation/architecture.md")))))
-    stale = [path for path in wanted if pages[path] != wanted[path]]
+    import algorithms_page
+    import result_classes
+    networks_page, architecture = reference / "networks.md", DOCS / "explanation/architecture.md"
+    wanted = {
+        reference / "algorithms.md": algorithms(program),
+        reference / "commands.md": commands(program, read(reference / "commands.md")),
+        reference / "json.md": json_keys(),
+        networks_page: between(read(networks_page), networks(program)),
+        reference / "python-algorithms.md": algorithms_page.text(json.loads(output_of(program, "list", "--json", "-"))),
+        architecture: with_sample(read(architecture)),
+        ROOT / "python/wormcube/results.py": result_classes.text(),
+    }
+    stale = [path for path in wanted if read(path) != wanted[path]]
     for path in stale:
         if write:
             path.write_text(wanted[path], encoding="utf-8")

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "wormcube/runtime/topology/topology.hpp"
 
+#include "wormcube/apps/cli/commands/cables.hpp"
 #include "wormcube/apps/cli/commands/commands.hpp"
 #include "wormcube/apps/cli/core/json.hpp"
 #include "wormcube/apps/cli/options/machine.hpp"
@@ -422,6 +423,7 @@ ExitCode show(const Context& context, const TopologyCommand& options) {
   result["deadlock_free"] = !cycle;
   put(result, "cycle", cycle ? Json(*cycle) : Json(nullptr), "there is none");
   result["dimensions"] = dimensions_json(topology);
+  put_cables(result, topology);
   progress.doing("distances and cuts");
   show_theory(topology, options.node, output, result);
   show_link_bounds(topology, output, result);

@@ -1,0 +1,70 @@
+"""The command compare: the times of a few algorithms by block size, where they cross, and why."""
+# SPDX-License-Identifier: Apache-2.0
+from __future__ import annotations
+
+import dataclasses
+import html
+import os
+import pathlib
+import tempfile
+from typing import Any, Dict, List, Sequence
+
+from . import program
+from .commands import Picture
+from .errors import Error
+from .program import Progress
+from .result import Result, table_html
+from .topology import text_of
+
+__all__ = ["Comparison", "compare"]
+
+
+@dataclasses.dataclass(frozen=True)
+class Comparison(Result):
+    """The result of `wormcube compare`: each algorithm's time for each block size, the crossovers, and their explanation."""
+
+    operation: str
+    topology: str
+    nodes: int
+    arguments: Dict[str, Any]
+    cost: str
+    cost_model: Dict[str, Any]
+    sizes: List[Dict[str, Any]]
+    crossovers: List[Dict[str, Any]]
+    explanation: List[str]
+    provenance: Dict[str, Any]
+    _drawn: List[str] = dataclasses.field(default_factory=list, repr=False, compare=False, init=False)
+
+    def rows(self) -> List[Dict[str, Any]]:
+        """A row for each block size: each algorithm's time in microseconds, and the fastest."""
+        return [{"block_bytes": size["block_bytes"], **{call["algorithm"]: call["time_us"] for call in size["calls"]}, "fastest": size["fastest"]}
+                for size in self.sizes]
+
+    def frame(self) -> Any:
+        """A pandas DataFrame of the rows."""
+        try:
+            import pandas
+        except ImportError:
+            raise Error("frame() needs pandas: apt install python3-pandas, or pip install pandas") from None
+        return pandas.DataFrame(self.rows())
+
+    def plot(self) -> Picture:
+        """The times by block size; no matplotlib needed."""
+        return Picture(self._drawn[0])
+
+    def __str__(self) -> str:
+        return "\n".join([", ".join(f"{name} {value}" for name, value in row.items()) for row in self.rows()] + self.explanation)
+
+    def _repr_html_(self) -> str:
+        return table_html(self.rows()) + "".join(f"<p>{html.escape(line)}</p>" for line in self.explanation)
+
+
+def compare(operation: str, on: Any, algorithms: Sequence[str], *, progress: Progress = None, **options: Any) -> Comparison:
+    """Compare a few algorithms by block size, and explain the difference."""
+    names = algorithms if isinstance(algorithms, str) else ",".join(algorithms)
+    with tempfile.TemporaryDirectory(prefix="wormcube-") as folder:
+        plot = os.path.join(folder, "times.svg")
+        words = ["compare", operation, "--on", text_of(on), "--algorithm", names, *program.words_of(options), "--plot", plot]
+        made = program.whole(Comparison, words, progress)
+        made._drawn.append(pathlib.Path(plot).read_text(encoding="utf-8"))
+    return made

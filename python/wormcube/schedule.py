@@ -1,0 +1,235 @@
+"""Schedules: read, written, proved, replayed, drawn, applied to data."""
+# SPDX-License-Identifier: Apache-2.0
+from __future__ import annotations
+
+import base64
+import contextlib
+import os
+import pathlib
+import tempfile
+from typing import Any, Callable, ClassVar, Dict, Iterator, List, NamedTuple, Optional, Sequence, Tuple, Union
+
+from . import program, text
+from .apply import apply
+from .blocks import Naming, Operation
+from .commands import Picture
+from .errors import Error, UsageError
+from .program import Progress
+from .result import table_html
+from .results import Check, Replay
+from .steps import Gap, Line, Receive, Send, Sizes
+
+__all__ = ["Gap", "Line", "Message", "Receive", "Schedule", "Send", "Sizes"]
+
+FilePath = Union[str, "os.PathLike[str]"]
+
+
+class Message(NamedTuple):
+    """A message of a schedule, with the names of its values in text 2."""
+
+    step: int
+    source: int
+    to: int
+    bytes: int
+    names: str
+
+
+class Schedule:
+    """Who sends what to whom in each step."""
+
+    #: Notebooks show this many steps, of networks with up to this many nodes.
+    most_drawn_steps: ClassVar[int] = 12
+    most_drawn_nodes: ClassVar[int] = 256
+
+    def __init__(self, on: str, nodes: int, call: Optional[Operation], sizes: Sizes, commutative: bool = False, about: Sequence[str] = ()) -> None:
+        self.on = on
+        self.nodes = nodes
+        self.call = call
+        self.sizes = sizes
+        self.commutative = commutative
+        self.about = list(about)
+        self.naming = Naming(sizes.parts, call is not None and call.several)
+        self.phases: List[Tuple[int, int, str]] = []
+        self.steps_: List[Dict[int, Line]] = []
+        self.end: Dict[int, Gap] = {}
+        self.ended: Dict[int, int] = {}
+        self.name = "schedule"
+        self._text: Optional[str] = None
+
+    # Made step by step.
+
+    def add_step(self) -> None:
+        """Begin the next step."""
+        self.steps_.append({})
+
+    def _line(self, step: int, node: int) -> Line:
+        return self.steps_[step].setdefault(node, Line())
+
+    def add_gap(self, step: int, node: int, gap: Gap, ended: bool) -> None:
+        """Add local work before a step, or after the node's last."""
+        where = self.end.setdefault(node, Gap()) if ended else self._line(step, node).gap
+        if where is None:
+            self._line(step, node).gap = gap
+        else:
+            where.rearranged += gap.rearranged
+            where.combined += gap.combined
+            where.pairs += gap.pairs
+
+    def add(self, step: int, node: int, op: Union[Send, Receive]) -> None:
+        """Add a send or a receive."""
+        self._line(step, node).ops.append(op)
+
+    def finish(self) -> None:
+        """Nodes that only end after the last step have no end of their own."""
+        self.ended = {node: step for node, step in self.ended.items() if step < len(self.steps_)}
+
+    # Text.
+
+    @classmethod
+    def parse(cls, source: str, name: str = "schedule") -> "Schedule":
+        """The schedule of a text, 1 or 2."""
+        return text.read(source, name)
+
+    @classmethod
+    def read(cls, path: FilePath) -> "Schedule":
+        """The schedule of a file: text 1 or 2, or, through the program, another format that it reads."""
+        name = os.fspath(path)
+        try:
+            source = pathlib.Path(path).read_bytes()
+        except OSError as error:
+            raise Error(f"cannot read '{name}': {error.strerror}") from error
+        if text.is_text(source):
+            return text.read(source.decode("utf-8"), name)
+        try:
+            return text.read(program.text(["show", "--schedule", name, "--write-schedule", "-"]), name)
+        except UsageError as error:
+            raise program.text_error(error) from error
+
+    @property
+    def text(self) -> str:
+        """Text 2 in canonical form."""
+        if self._text is None:
+            self._text = text.write(self)
+        return self._text
+
+    def write(self, path: FilePath) -> None:
+        """Write text 2 to a file."""
+        pathlib.Path(path).write_text(self.text, encoding="utf-8")
+
+    @contextlib.contextmanager
+    def _file(self) -> Iterator[str]:
+        with tempfile.TemporaryDirectory(prefix="wormcube-") as folder:
+            path = os.path.join(folder, "schedule.txt")
+            self.write(path)
+            yield path
+
+    # What it is.
+
+    @property
+    def steps(self) -> int:
+        """The number of steps."""
+        return len(self.steps_)
+
+    @property
+    def operation(self) -> Optional[str]:
+        """The operation that the schedule is meant for."""
+        return None if self.call is None else self.call.name
+
+    @property
+    def arguments(self) -> Dict[str, Any]:
+        """The arguments of the operation."""
+        return {} if self.call is None else dict(self.call.arguments)
+
+    @property
+    def parts(self) -> int:
+        """The number of parts of each block."""
+        return self.sizes.parts
+
+    def messages(self) -> List[Message]:
+        """All messages, by step and sender."""
+        return [Message(number, node, op.to, op.bytes, self.naming.text(op.values) if op.values else "")
+                for number, step in enumerate(self.steps_) for node in sorted(step) for op in step[node].ops if isinstance(op, Send)]
+
+    def frame(self) -> Any:
+        """A pandas DataFrame of the messages: step, from, to, bytes, names."""
+        try:
+            import pandas
+        except ImportError:
+            raise Error("frame() needs pandas: apt install python3-pandas, or pip install pandas") from None
+        return pandas.DataFrame(self.messages(), columns=["step", "from", "to", "bytes", "names"])
+
+    def graph(self) -> Any:
+        """A networkx MultiDiGraph: an edge per message, with step, bytes and blocks."""
+        try:
+            import networkx
+        except ImportError:
+            raise Error("graph() needs networkx: apt install python3-networkx, or pip install networkx") from None
+        graph = networkx.MultiDiGraph(name=self.on)
+        graph.add_nodes_from(range(self.nodes))
+        for message in self.messages():
+            graph.add_edge(message.source, message.to, step=message.step, bytes=message.bytes, blocks=message.names)
+        return graph
+
+    # By the program.
+
+    def _proof_options(self, as_: Optional[str], arguments: Dict[str, Any]) -> List[str]:
+        if as_ is None and arguments:
+            raise UsageError(f"{', '.join(arguments)}: arguments need as_, the operation that they belong to")
+        return program.words_of({"as": as_, **arguments})
+
+    def check(self, as_: Optional[str] = None, ports: str = "auto", *, progress: Progress = None, **arguments: Any) -> Check:
+        """Prove the schedule as its operation, or as another one, and count it."""
+        words = self._proof_options(as_, arguments)
+        with self._file() as path:
+            return program.rows(Check, ["check", "--schedule", path, "--ports", ports, *words], progress)[0]
+
+    def require(self, as_: Optional[str] = None, ports: str = "auto", **arguments: Any) -> Check:
+        """The same, or Failed with the first finding."""
+        return self.check(as_, ports, **arguments).require()
+
+    def replay(self, *, progress: Progress = None, **options: Any) -> Replay:
+        """Simulate the schedule on a modelled machine, flit by flit."""
+        with self._file() as path:
+            return program.rows(Replay, ["replay", "--schedule", path, *program.words_of(options)], progress)[0]
+
+    def picture(self, step: int = 0) -> Picture:
+        """A step's messages on the links of the network."""
+        with self._file() as path:
+            return Picture(program.text(["show", "--schedule", path, "--step", str(step), "--svg", "-"]))
+
+    # In this process.
+
+    def apply(self, inputs: Sequence[Any], operator: Optional[Callable[[Any, Any], Any]] = None) -> List[Any]:
+        """What each node ends with: inputs[r] is the array that node r gives, or a list of them.
+
+        >>> from wormcube import record, textbook
+        >>> record(textbook.ring, "ring:3", "allgather").apply(["a", "b", "c"])[0]
+        ['a', 'b', 'c']
+        >>> record(textbook.scan, "ring:2", "scan").apply([3, 4], lambda left, right: left + right)
+        [3, 7]
+        """
+        return apply(self, inputs, operator)
+
+    def __repr__(self) -> str:
+        return f"<Schedule of {self.operation or 'no operation'} on {self.on}: {self.steps} steps>"
+
+    def _repr_html_(self) -> str:
+        try:
+            return self._stills()
+        except Error:
+            rows = [message._asdict() for message in self.messages()]
+            more = f"<p>{len(rows) - 100} more messages</p>" if len(rows) > 100 else ""
+            return table_html(rows[:100]) + more
+
+    def _stills(self) -> str:
+        """The first steps; Error without the program, or if a picture has too many nodes."""
+        if self.nodes > self.most_drawn_nodes:
+            raise Error(f"{self.nodes} nodes: a picture shows up to {self.most_drawn_nodes}")
+        shown = range(min(self.steps, self.most_drawn_steps))
+        figures = "".join(f'<figure style="margin:0;width:300px"><img alt="step {step}" width="300" src="data:image/svg+xml;base64,{self._encoded(step)}">'
+                          f"<figcaption>step {step}</figcaption></figure>" for step in shown)
+        more = f"<p>{self.steps - len(shown)} more steps: picture(step)</p>" if self.steps > len(shown) else ""
+        return f'<div style="display:flex;flex-wrap:wrap;gap:12px">{figures}</div>{more}'
+
+    def _encoded(self, step: int) -> str:
+        return base64.b64encode(self.picture(step).svg.encode()).decode()

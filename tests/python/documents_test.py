@@ -1,0 +1,133 @@
+"""Every code block of the pages, the docstrings and the notebooks runs."""
+# SPDX-License-Identifier: Apache-2.0
+import contextlib
+import doctest
+import importlib
+import io
+import os
+import pkgutil
+import re
+import tempfile
+import unittest
+
+import notebooks
+import support
+import wormcube as wc
+from cases import CASES, options_on
+from wormcube import exercises, textbook
+from wormcube.topology import network
+
+GUIDE = support.ROOT / "docs/how-to/python.md"
+SOLUTIONS = {1: "ring", 2: "doubling", 3: "tree", 4: "exchange", 5: "pairwise", 6: "pipeline", 7: "reduce_in_order", 8: "ring_sum", 9: "scan", 10: "torus"}
+
+
+def blocks(path):
+    """The Python blocks of a page: line, code, and the text block right below, if there is one."""
+    text = path.read_text(encoding="utf-8")
+    for found in re.finditer(r"^```python\n(.*?)^```\n(?:\n```text\n(.*?)^```\n)?", text, re.M | re.S):
+        yield text.count("\n", 0, found.start()) + 2, found.group(1), found.group(2)
+
+
+class Pages(unittest.TestCase):
+    def setUp(self):
+        self.folder = tempfile.TemporaryDirectory()
+        self.addCleanup(self.folder.cleanup)
+        self.addCleanup(os.chdir, os.getcwd())
+        os.chdir(self.folder.name)
+
+    @support.needs_proof
+    def test_the_guide(self):
+        """A block that needs a library reports which, if the library is missing."""
+        namespace = {}
+        for line, code, expected in blocks(GUIDE):
+            printed = io.StringIO()
+            try:
+                with contextlib.redirect_stdout(printed):
+                    exec(compile("\n" * (line - 1) + code, str(GUIDE), "exec"), namespace)
+            except wc.Error as error:
+                if " needs " not in str(error) or support.has(str(error).split(" needs ")[1].split(":")[0]):
+                    raise
+                continue
+            if expected is not None:
+                self.assertEqual(printed.getvalue(), expected, f"{GUIDE.name}:{line}")
+
+    def test_the_page_of_algorithms(self):
+        """The programs on the page, pasted into a file of one's own, record what those of the package record."""
+        namespace = {}
+        with contextlib.redirect_stdout(io.StringIO()):
+            for _, code, _ in blocks(support.ROOT / "docs/reference/python-algorithms.md"):
+                exec(code, namespace)
+        for name, operation, networks, options, _ in CASES:
+            for on in networks.split():
+                with self.subTest(name, on=on):
+                    arguments = options_on(options, network(on).nodes)
+                    self.assertEqual(wc.record(namespace[name], on, operation, **arguments).text,
+                                     wc.record(getattr(textbook, name), on, operation, **arguments).text)
+
+    def test_docstrings(self):
+        attempted = 0
+        for module in pkgutil.iter_modules(wc.__path__):
+            result = doctest.testmod(importlib.import_module(f"wormcube.{module.name}"))
+            self.assertEqual(result.failed, 0, module.name)
+            attempted += result.attempted
+        self.assertGreater(attempted, 3)
+
+
+class Notebooks(unittest.TestCase):
+    folder = support.ROOT / "python/notebooks"
+
+    def test_they_are_stored_without_outputs(self):
+        for path in self.folder.glob("*.ipynb"):
+            for cell in notebooks.cells(path)[1]:
+                self.assertEqual((cell["outputs"], cell["execution_count"]), ([], None), path.name)
+
+    @support.needs_proof
+    def test_the_example(self):
+        outputs = [output for cell in notebooks.run(self.folder / "example.ipynb")["cells"] for output in cell.get("outputs", [])]
+        printed = "".join(output.get("text", "") for output in outputs)
+        self.assertIn("node 0, step 0: sends to node 1, which receives nothing", printed)
+        self.assertIn("must be a multiple of 4; torus:6x6 has 6", printed)
+        data = [output["data"] for output in outputs if "data" in output]
+        self.assertEqual(sum("<table>" in one.get("text/html", "") for one in data), 3)
+        self.assertEqual(sum(one.get("text/html", "").count("data:image/svg+xml") for one in data), 7)
+        self.assertTrue(any("<svg" in one.get("image/svg+xml", "") for one in data))
+        self.assertTrue(any(one.get("text/html", "").startswith("<iframe") for one in data))
+
+    def test_the_exercises_have_their_tasks(self):
+        notebook, code = notebooks.cells(self.folder / "exercises.ipynb")
+        text = "".join("".join(cell["source"]) for cell in notebook["cells"])
+        for number, exercise in exercises.EXERCISES.items():
+            self.assertIn(f"## {number}. {exercise.title}\n\n{exercise.task}\n", text)
+            self.assertIn(f"check({number}, program_{number})", text)
+
+    def test_unsolved_exercises_say_what_is_missing(self):
+        for cell in notebooks.run(self.folder / "exercises.ipynb")["cells"][1:]:
+            for output in cell.get("outputs", []):
+                self.assertRegex(output["data"]["text/plain"], r"^Exercise \d+, .*: not yet\n  \S+: node \d, step 1: ends without its block 0\n  \S+: [^\n]*$")
+                self.assertIn("not yet", output["data"]["text/html"])
+
+    @support.needs_proof
+    def test_solved_exercises_pass(self):
+        for number, name in SOLUTIONS.items():
+            with self.subTest(name):
+                report = exercises.check(number, getattr(textbook, name))
+                self.assertTrue(report.passed, str(report))
+                for sentence in report.sentences:
+                    self.assertRegex(sentence, r"^\S+: proved; \d+ start-ups \(goal \d+, bound \d+\), \S+ blocks transmitted \(bound \S+\)$")
+
+    @support.needs_proof
+    def test_solutions_that_are_right_but_slow_are_not_accepted(self):
+        def late(node, mine, out):
+            yield
+            yield from textbook.ring(node, mine, out)
+            yield
+        for number, program, sentence in ((2, textbook.ring, "it is right, but needs 7 start-ups, and 3 will do"),
+                                          (1, textbook.bruck, "it is right, but a message travels 2 links: send to neighbours only"),
+                                          (5, textbook.exchange, "it is right, but step 0: node 0 sends to 1, which does not send to it"),
+                                          (4, textbook.bruck_exchange, "it is right, but transmits 6 blocks, and 4 will do")):
+            with self.subTest(number):
+                report = exercises.check(number, program)
+                self.assertFalse(report.passed)
+                self.assertIn(sentence, str(report))
+
+
