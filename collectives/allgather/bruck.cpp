@@ -79,7 +79,8 @@ void allgather_near_first(Node& node, Blocks all, Rank radix) {
 /// depth first, with at most 2^j blocks.
 ///
 /// Network  any, of any p; one-port.
-/// Cost     near_first to the base k, p = k^h: (k - 1) h steps. Else ceil(log2 p): ts ceil(log p) + tw m (p - 1) if links are not shared; with
+/// Cost     near_first to the base k, p = k^h: (k - 1) h steps. Else ceil(log2 p):
+///          ts ceil(log p) + tw m (p - 1) if links are not shared; with
 ///          bundles j + 2^(L-j) - 1 steps if p = 2^L. Nothing is rearranged, as messages are
 ///          gathered from several places.
 /// Links    every step is a circular shift: free of contention on hypercubes and complete networks.

@@ -63,8 +63,8 @@ class Slots {
 /// Network  any, of any p; one-port.
 /// Cost     a step for each number d k^t below p, 0 < d < k: ceil(log2 p) of them for k = 2,
 ///          (k - 1) h for p = k^h. It moves as many blocks as there are numbers below p with that
-///          digit, p/k if p = k^h: (ts + tw m p/2) log p for k = 2, if links are not shared. Nothing
-///          is rearranged, as messages are gathered from where blocks lie.
+///          digit, p/k if p = k^h: (ts + tw m p/2) log p for k = 2, if links are not shared.
+///          Nothing is rearranged, as messages are gathered from where blocks lie.
 /// Links    every step is a circular shift: free of contention on complete networks, and on
 ///          hypercubes for k = 2^j.
 /// Source   J. Bruck, C.-T. Ho, S. Kipnis, E. Upfal, D. Weathersby, Efficient Algorithms for

@@ -5,8 +5,8 @@
 
 #include "wormcube/collectives/core/cost.hpp"
 #include "wormcube/collectives/kit/handover.hpp"
-#include "wormcube/collectives/kit/ring_all_port.hpp"
 
+#include <cstdint>
 #include <functional>
 #include <memory>
 #include <span>
@@ -38,6 +38,9 @@ LineGather gather_round(Rank n);
 LineGather gather_in_pairs_round(const Graph& graph);
 /// The same on a line without the closing hop, in n - 1 + (n mod 2) steps.
 LineGather gather_in_pairs(Rank n);
+/// How the block for the node half way round an even ring travels: all of it in one direction, or
+/// half in each.
+enum class HalfWay : std::uint8_t { plus, split };
 /// All directions of a line, ring or complete graph at once.
 LineGather gather_all_ways(const Graph& graph, HalfWay half);
 

@@ -2,8 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "wormcube/collectives/kit/ring.hpp"
 
+#include "wormcube/collectives/kit/halving.hpp"
 #include "wormcube/collectives/kit/parts.hpp"
-#include "wormcube/collectives/kit/pattern_load.hpp"
 
 #include <algorithm>
 #include <array>
@@ -83,6 +83,37 @@ void allreduce_on_ring(Node& node, const Positions& ring, const Reduction& reduc
                            {i, segments, reduction.element_bytes});
   }
   allgather_on_ring(node, ring, parts);
+}
+
+void gather_on_ring(Node& node, const Positions& ring, Blocks parts, Rank root) {
+  const Rank x = ring.position(node.rank());
+  const std::vector<Halving> levels = halvings(ring.count(), ring.position(root), x);
+  std::vector<Span> half;
+  // Invariant: the holder of each interval done has the parts of its positions.
+  for (auto level = levels.rbegin(); level != levels.rend(); ++level) {
+    if (level->alone() || (x != level->holder && x != level->heir)) {
+      node.step();
+      continue;
+    }
+    half.clear();
+    for (Rank y = level->lower; y < level->upper; ++y) half.push_back(parts[ring.node(y)]);
+    if (x == level->holder) {
+      node.step({receive_pieces(ring.node(level->heir), half)});
+    } else {
+      node.step({send_pieces(ring.node(level->holder), half)});
+    }
+  }
+}
+
+std::vector<std::vector<PatternMessage>> gather_on_ring_messages(const Positions& ring, Rank root,
+                                                                 double part) {
+  auto steps = halving_messages(ring.count(), ring.position(root), true, part);
+  for (auto& step : steps) {
+    for (PatternMessage& message : step) {
+      message.from = ring.node(message.from), message.to = ring.node(message.to);
+    }
+  }
+  return steps;
 }
 
 Prediction reduce_scatter_ring_cost(Rank n, bool commutative) {

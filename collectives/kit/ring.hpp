@@ -4,7 +4,10 @@
 
 #include "wormcube/collectives/core/algorithm.hpp"
 #include "wormcube/collectives/kit/handover.hpp"
+#include "wormcube/collectives/kit/pattern_load.hpp"
 #include "wormcube/collectives/kit/positions.hpp"
+
+#include <vector>
 
 namespace wormcube {
 
@@ -21,6 +24,12 @@ void reduce_scatter_on_ring(Node& node, const Positions& ring, const Reduction& 
 /// after the other.
 void allreduce_on_ring(Node& node, const Positions& ring, const Reduction& reduction,
                        ConstSpan mine, Span result, Rank segments = 1);
+/// Part r of node r to the root, by interval halving of positions: ceil(log2 p) steps, p - 1 parts.
+/// \param parts  at each node memory for all; its own is there
+void gather_on_ring(Node& node, const Positions& ring, Blocks parts, Rank root);
+/// Its messages, step by step, for parts of this many blocks.
+std::vector<std::vector<PatternMessage>> gather_on_ring_messages(const Positions& ring, Rank root,
+                                                                 double part);
 
 /// Start-ups, transmission and combined blocks of the reduce-scatter on n nodes.
 Prediction reduce_scatter_ring_cost(Rank n, bool commutative);

@@ -39,8 +39,8 @@ std::vector<Rank> last_dimension_first(const Topology& topology) {
 /// neighbours.
 ///
 /// Network  meshes and tori of any sides and dimensions; one-port.
-/// Cost     sum of (side - 1) steps; transmission as reduce_scatter_on_ring on bundles of all blocks
-///          for a coordinate: for commutative operators tw m (p - 1) in total.
+/// Cost     sum of (side - 1) steps; transmission as reduce_scatter_on_ring on bundles of all
+///          blocks for a coordinate: for commutative operators tw m (p - 1) in total.
 /// Links    each carries one message in a step.
 /// Source   Grama, Gupta, Karypis, Kumar, sec. 4.2.2 (the reverse of Algorithm 4.6) and problem
 ///          4.4: columns first there, which breaks the order.
