@@ -1,5 +1,7 @@
 // All-gather on any number of nodes in the fewest steps.
 // SPDX-License-Identifier: Apache-2.0
+#include "wormcube/collectives/kit/bruck.hpp"
+
 #include "wormcube/collectives/allgather/programs.hpp"
 #include "wormcube/collectives/core/algorithm.hpp"
 #include "wormcube/collectives/kit/holding.hpp"
@@ -49,25 +51,26 @@ bool is_near_first(const Options& options) { return options.is("order", "near-fi
 
 Rank bruck_bundle(const Options& options) { return static_cast<Rank>(options.number("bundle")); }
 
-void allgather_near_first(Node& node, Blocks all) {
+void allgather_near_first(Node& node, Blocks all, Rank radix) {
   const Rank p = node.size(), r = node.rank();
   // The blocks first, first+1, .., which may wrap around to the beginning.
   const auto run = [&](Rank first, Rank count) {
     const Rank before_end = std::min(count, p - first);
     return std::array{all.range(first, before_end), all.range(0, count - before_end)};
   };
-  // Invariant: this node holds the blocks of r, r+1, .., r+held-1.
-  for (Rank held = 1; held < p; held *= 2) {
-    const Rank count = std::min(held, p - held), from = mod(r + held, p);
+  // Invariant: this node holds the blocks of r, r+1, .., r+hop-1.
+  for_each_hop(p, radix, [&](Rank hop, Rank power) {
+    const Rank count = std::min(power, p - hop), from = mod(r + hop, p);
     const auto out = run(r, count), in = run(from, count);
-    node.step({send_pieces(mod(r - held, p), out), receive_pieces(from, in)});
-  }
+    node.step({send_pieces(mod(r - hop, p), out), receive_pieces(from, in)});
+  });
 }
 
 /// All-gather: every node's block to every node, in two orders of the same hops (all modulo p).
 ///
 /// near_first: in step t node r sends what it has gathered, the blocks of r, r+1, .., to node r -
-/// 2^t: twice as many in each step, the most of them the farthest.
+/// 2^t: twice as many in each step, the most of them the farthest. To the base k it sends its
+/// first k^t blocks to r - k^t, r - 2 k^t, .., r - (k-1) k^t.
 ///
 /// far_first: for k = L-1 .. 0, L = ceil(log2 p), node r sends to r + 2^k the blocks of r - e for
 /// e = 0, 2^(k+1), 2 2^(k+1), ..: block r - e comes in the step of the lowest one bit of e, so that
@@ -76,7 +79,8 @@ void allgather_near_first(Node& node, Blocks all) {
 /// depth first, with at most 2^j blocks.
 ///
 /// Network  any, of any p; one-port.
-/// Cost     ceil(log2 p) steps: ts ceil(log p) + tw m (p - 1) if links are not shared; with
+/// Cost     near_first to the base k, p = k^h: (k - 1) h steps. Else ceil(log2 p):
+///          ts ceil(log p) + tw m (p - 1) if links are not shared; with
 ///          bundles j + 2^(L-j) - 1 steps if p = 2^L. Nothing is rearranged, as messages are
 ///          gathered from several places.
 /// Links    every step is a circular shift: free of contention on hypercubes and complete networks.
@@ -90,7 +94,7 @@ void allgather_near_first(Node& node, Blocks all) {
 void allgather_bruck(Node& node, const Call& call) {
   keep_own(node, call);
   if (is_near_first(call.options)) {
-    allgather_near_first(node, call.output);
+    allgather_near_first(node, call.output, radix_of(call.options));
   } else {
     allgather_far_first(node, call.output, bruck_bundle(call.options));
   }
@@ -104,9 +108,11 @@ Prediction predict_allgather_bruck(const Setting& setting) {
                         .rearranged_blocks = 0,
                         .working_blocks = 0};
   if (is_near_first(setting.options)) {
-    for (Rank held = 1; held < p; held *= 2) {
-      loads.add_permutation(std::min(held, p - held), [=](Rank r) { return mod(r - held, p); });
-    }
+    prediction.startups = 0;
+    for_each_hop(p, radix_of(setting.options), [&](Rank hop, Rank power) {
+      *prediction.startups += 1;
+      loads.add_permutation(std::min(power, p - hop), [=](Rank r) { return mod(r - hop, p); });
+    });
     return loads.with_loads(prediction);
   }
   const std::vector<FarStep> steps = far_first_steps(p, bruck_bundle(setting.options));
@@ -163,7 +169,8 @@ WORMCUBE_ALGORITHMS(allgather_bruck) = with_variant(
               .preset = 0,
               .least = 0,
               .most = 1 << 20,
-              .help = "far-first: maximum number of blocks in a message, a power of 2; 0: all"}},
+              .help = "far-first: maximum number of blocks in a message, a power of 2; 0: all"},
+             bruck_radix()},
         .require =
             [](const Setting& setting) {
               const Rank bundle = bruck_bundle(setting.options);
@@ -176,6 +183,10 @@ WORMCUBE_ALGORITHMS(allgather_bruck) = with_variant(
                     fmt::format("bruck: bundle={} with order=near-first, which has no bundles; use "
                                 "order=far-first",
                                 bundle));
+              }
+              if (radix_of(setting.options) > 2 && !is_near_first(setting.options)) {
+                throw UsageError(
+                    "bruck: order=far-first goes by bits; use radix=2 or order=near-first");
               }
             },
         .predict = predict_allgather_bruck,
@@ -192,7 +203,7 @@ WORMCUBE_ALGORITHMS(allgather_bruck) = with_variant(
       };
       uneven.program = [](Node& node, const Call& call) {
         keep_own(node, call);
-        allgather_near_first(node, call.output);
+        allgather_near_first(node, call.output, 2);
       };
     });
 

@@ -3,11 +3,10 @@
 #include "wormcube/collectives/allgather/programs.hpp"
 #include "wormcube/collectives/core/algorithm.hpp"
 #include "wormcube/collectives/kit/holding.hpp"
+#include "wormcube/collectives/kit/ring.hpp"
 #include "wormcube/runtime/node/views.hpp"
 
 namespace wormcube {
-
-namespace {
 
 /// All-gather: every node's block to every node. In each dimension, the last first, what a node has
 /// gathered so far travels once round its line or ring.
@@ -33,10 +32,12 @@ void allgather_mesh(Node& node, const Call& call) {
       offsets.push_back(offsets.back() + call.output.range(first + c * stride, stride).size());
     }
     LineView line = node.along(d);
-    allgather_ring(line, call.with(ConstBlocks(call.output.range(r - r % stride, stride), 1),
-                                   Blocks(call.output.range(first, n * stride), offsets)));
+    allgather_on_ring(line, Positions(line.topology(), false),
+                      Blocks(call.output.range(first, n * stride), offsets));
   }
 }
+
+namespace {
 
 Prediction predict_allgather_mesh(const Setting& setting) {
   const double p = setting.topology.nodes();

@@ -9,8 +9,8 @@
 
 namespace wormcube {
 
-/// On a ring or a line each block travels once round.
-void allgather_ring(Node& node, const Call& call);
+/// Round the lines of one dimension after another; lines and rings.
+void allgather_mesh(Node& node, const Call& call);
 
 /// Hops of 2^k ranks, the far ones first; this node's own block is already in its place.
 void allgather_far_first(Node& node, Blocks all, Rank bundle = 0);

@@ -1,9 +1,9 @@
 // All-reduce as an all-gather and a local reduction.
 // SPDX-License-Identifier: Apache-2.0
-#include "wormcube/collectives/allgather/programs.hpp"
 #include "wormcube/collectives/core/algorithm.hpp"
 #include "wormcube/collectives/core/reduction.hpp"
 #include "wormcube/collectives/kit/partial.hpp"
+#include "wormcube/collectives/kit/ring.hpp"
 
 namespace wormcube {
 
@@ -21,7 +21,8 @@ void allreduce_allgather(Node& node, const Call& call) {
   const Memory memory =
       node.memory(call.input.all().size() * static_cast<Bytes>(p), Purpose::blocks);
   const Blocks all(memory, p);
-  allgather_ring(node, call.with(call.input, all));
+  node.local([&] { copy(call.input.all(), all[node.rank()]); });
+  allgather_on_ring(node, Positions(node.topology(), false), all);
   Partial partial(node, reduction, all[0], call.output.all());
   for (Rank q = 1; q < p; ++q) partial.before(all[q]);
   partial.settle();

@@ -4,11 +4,16 @@
 #include "wormcube/collectives/core/algorithm.hpp"
 #include "wormcube/collectives/core/reduction.hpp"
 #include "wormcube/collectives/kit/bit_handover.hpp"
+#include "wormcube/collectives/kit/line_gather.hpp"
 #include "wormcube/collectives/kit/links.hpp"
 #include "wormcube/collectives/kit/parts.hpp"
+#include "wormcube/collectives/kit/ring.hpp"
 #include "wormcube/collectives/kit/torus_handover.hpp"
 #include "wormcube/collectives/reduce/programs.hpp"
 #include "wormcube/collectives/reduce_scatter/programs.hpp"
+
+#include <utility>
+#include <vector>
 
 #include <fmt/core.h>
 
@@ -16,7 +21,7 @@ namespace wormcube {
 
 namespace {
 
-enum class PartsPattern : std::uint8_t { doubling, ring };
+enum class PartsPattern : std::uint8_t { doubling, ring, mesh };
 
 /// An order of doubling.
 enum class PartsOrder : std::uint8_t {
@@ -47,14 +52,13 @@ void require_options(const Topology& topology, const Reduction& reduction,
   };
   const bool balanced = options.ties == RingTies::balanced;
   const bool interleaved = options.order == PartsOrder::interleaved;
-  if (options.pattern == PartsPattern::ring) {
-    const Need one = needs::line_or_ring();
-    if (const auto found = one.complaint(topology)) {
-      refuse("pattern=ring", fmt::format("{}; {}", one.text, *found), "pattern=doubling");
-    }
-    if (is_doubled_backwards(options) || balanced) {
-      refuse("pattern=ring", "order and ties apply to doubling only", "pattern=doubling");
-    }
+  if (options.pattern != PartsPattern::doubling && (is_doubled_backwards(options) || balanced)) {
+    refuse("pattern=ring or mesh", "order and ties apply to doubling only", "pattern=doubling");
+  }
+  const Need lines = needs::lines_and_rings();
+  if (const auto found = lines.complaint(topology);
+      found && options.pattern == PartsPattern::mesh) {
+    refuse("pattern=mesh", fmt::format("{}; {}", lines.text, *found), "pattern=ring");
   }
   if (balanced && !is_doubled_backwards(options)) {
     refuse("ties=balanced", "order=plain has no ties to balance", "order=mirrored or interleaved");
@@ -78,16 +82,24 @@ std::vector<int> bits_of(const Topology& topology, PartsOrder order) {
   return order == PartsOrder::interleaved ? bits_interleaved(topology) : bits_ascending(topology);
 }
 
+/// The lines of one dimension after another, backwards the last first.
+std::vector<GatherCopy> lines_round(const Topology& topology) {
+  std::vector<LineGather> rules;
+  for (const Rank n : topology.sizes()) rules.push_back(gather_round(n));
+  return {gather_by_dimension(std::move(rules), in_order(topology))};
+}
+
 /// All nodes' blocks combined in the order of ranks, on every node, with the same bits on all:
 /// each node combines one part of the block, and all gather the parts. Parts are whole elements,
 /// some empty if there are few.
 ///
-/// Network  doubling: any, of any p (interleaved, balanced ties: 2^d nodes); ring: one ring or
-///          line; one-port. Interleaved needs an operator that commutes.
+/// Network  doubling: any, of any p (interleaved, balanced ties: 2^d nodes); ring: any; mesh: lines
+///          and rings; one-port. Interleaved needs an operator that commutes.
 /// Cost     doubling, 2^d nodes: 2 (ts log p + tw m (p-1)/p) + tc m (p-1)/p.
-///          ring, commutative: 2 (p-1)(ts + tw m/p) + tc m (p-1)/p. Operators that do not commute
-///          take reduce_scatter_bruck's and reduce_scatter_ring's second partial results.
-/// Links    ring: each carries one message in a step; doubling: on hypercubes. Elsewhere the
+///          ring, commutative: 2 (p-1)(ts + tw m/p) + tc m (p-1)/p; mesh the same in
+///          2 sum(n_d - 1) steps. Operators that do not commute take second partial results.
+/// Links    mesh: each carries one message in a step; ring: as the algorithm `ring`; doubling: on
+///          hypercubes. Elsewhere the
 ///          orders differ: in vectors of time, torus:8x8 takes 4.641 plain, 3.375 mirrored, 2.625
 ///          interleaved, and with balanced ties 2.8125 and 2.4375. On torus:4x4 and 4x4x4 balanced
 ///          ties leave one message on a link.
@@ -104,8 +116,16 @@ void allreduce_by_parts(Node& node, const Call& call) {
   const Span own = out[node.rank()];
   const Call scatter = call.with(in, Blocks(own, 1));
   if (options.pattern == PartsPattern::ring) {
-    reduce_scatter_ring(node, scatter);
-    allgather_ring(node, call.with(ConstBlocks(own, 1), out));
+    allreduce_on_ring(node, Positions(node.topology(), reduction.commutative), reduction,
+                      call.input.all(), call.output.all());
+  } else if (options.pattern == PartsPattern::mesh && !reduction.commutative) {
+    reduce_scatter_mesh(node, scatter);
+    allgather_mesh(node, call.with(ConstBlocks(own, 1), out));
+  } else if (options.pattern == PartsPattern::mesh) {
+    const auto& plans = node.plan<std::vector<HandoverPlan>>(
+        "reduce-scatter-allgather mesh", {},
+        [&] { return gather_plans(node.topology(), lines_round(node.topology()), node.rank()); });
+    allreduce_copies(node, plans, reduction, call.input.all(), call.output.all());
   } else if (!is_doubled_backwards(options)) {
     reduce_scatter_parts(node, scatter);
     allgather_parts(node, out);
@@ -132,10 +152,14 @@ Prediction predict_reduce_scatter_allgather(const Setting& setting) {
   const bool commutative = setting.arguments.reduction.commutative;
   const PartsOptions options = options_of(setting.options);
   if (options.pattern == PartsPattern::ring) {
-    Prediction prediction = reduce_scatter_ring_cost(p, commutative);
-    *prediction.startups += p - 1;
+    return with_ring_load(allreduce_ring_cost(p, commutative), topology, commutative);
+  }
+  if (options.pattern == PartsPattern::mesh) {
+    if (commutative) return allreduce_cost(gather_cost(topology, lines_round(topology)), p);
+    Prediction prediction = reduce_scatter_mesh_cost(topology, false);
+    *prediction.startups *= 2;
     prediction.transmission_blocks = (*prediction.transmission_blocks + p - 1) / p;
-    *prediction.combined_blocks /= p;
+    *prediction.rearranged_blocks /= p, *prediction.combined_blocks /= p;
     prediction.link_load = p > 1 ? 1 : 0;
     prediction.link_blocks = prediction.transmission_blocks;
     return prediction;
@@ -166,12 +190,12 @@ WORMCUBE_ALGORITHM(allreduce_reduce_scatter_allgather){
         "Grama, Gupta, Karypis, Kumar, sec. 4.7.1, Eq. 4.14; mirrored: Jeaugey, arXiv "
         "2506.20252; interleaved: ours",
     .exactly_once = true,
-    .remark = "free of contention: doubling on hypercubes, ring on lines and rings",
+    .remark = "free of contention: doubling on hypercubes, mesh",
     .options =
         {{.name = "pattern",
-          .choices = {"doubling", "ring"},
+          .choices = {"doubling", "ring", "mesh"},
           .help = "doubling: ceil(log2 p) steps of growing size, twice; ring: p - 1 steps of one "
-                  "part, twice"},
+                  "part, twice; mesh: round the lines of one dimension after another, twice"},
          {.name = "order",
           .choices = {"plain", "mirrored", "interleaved"},
           .help = "for doubling: mirrored gathers as it scattered, backwards; interleaved takes "
@@ -180,8 +204,12 @@ WORMCUBE_ALGORITHM(allreduce_reduce_scatter_allgather){
           .choices = {"plus", "balanced"},
           .help = "half way round a ring: all '+', or '+' from even nodes and '-' from odd"}},
     .combining =
-        [](const Arguments& /*arguments*/, const Options& options) {
-          return options.is("order", "interleaved") ? Combining::reordered : Combining::alike;
+        [](const Arguments& arguments, const Options& options) {
+          const bool goes_round = !options.is("pattern", "doubling");
+          return options.is("order", "interleaved") ||
+                         (goes_round && arguments.reduction.commutative)
+                     ? Combining::reordered
+                     : Combining::alike;
         },
     .require =
         [](const Setting& on) {

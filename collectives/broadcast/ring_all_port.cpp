@@ -1,8 +1,7 @@
 // Broadcast of long messages in both directions of all rings.
 // SPDX-License-Identifier: Apache-2.0
-#include "wormcube/collectives/kit/ring_all_port.hpp"
-
 #include "wormcube/collectives/core/algorithm.hpp"
+#include "wormcube/collectives/kit/all_port.hpp"
 #include "wormcube/collectives/kit/parts.hpp"
 #include "wormcube/collectives/kit/ring_scatter.hpp"
 
@@ -24,7 +23,7 @@ void broadcast_ring_all_port(Node& node, const Call& call) {
   const std::vector<Bytes> offsets = part_offsets(call.output.all().size(), 1, node.size());
   const Blocks parts(call.output.all(), offsets);
   scatter_rings(node, parts, root, half);
-  allgather_copies(node, ring_all_port_plans(node, half), parts);
+  allgather_copies(node, all_port_plans(node, half), parts);
 }
 
 }  // namespace
@@ -50,7 +49,7 @@ WORMCUBE_ALGORITHM(broadcast_ring_all_port){
     .parts =
         [](const Setting& setting) {
           return setting.topology.nodes() *
-                 ring_all_port_parts(setting.topology, half_of(setting.options));
+                 all_port_parts(setting.topology, half_of(setting.options));
         },
 };
 

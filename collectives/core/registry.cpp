@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "wormcube/collectives/core/registry.hpp"
 
+#include "wormcube/collectives/core/aliases.hpp"
 #include "wormcube/runtime/topology/words.hpp"
 
 #include <algorithm>
@@ -193,8 +194,12 @@ const Algorithm& find_algorithm(Operation operation, std::string_view name) {
     if (algorithm->name == name) return *algorithm;
     known.push_back(algorithm->name);
   }
-  throw UsageError(fmt::format("{} has no algorithm '{}'{}; available:{}", operation->name, name,
-                               did_you_mean(name, known), listed(known)));
+  throw UsageError(
+      fmt::format("{} has no algorithm '{}'{}; available:{}{}", operation->name, name,
+                  did_you_mean(name, known), listed(known),
+                  name.find('.') == std::string_view::npos
+                      ? ""
+                      : "; `wormcube list --aliases` has the names of other libraries"));
 }
 
 Collective parse_collective(Operation operation, std::string_view text, Arguments arguments) {
@@ -205,7 +210,11 @@ Collective parse_collective(Operation operation, std::string_view text, Argument
     return word;
   };
   const bool ends_open = text.ends_with(':');
-  Collective collective(find_algorithm(operation, next()), std::move(arguments));
+  const std::string_view name = next();
+  const Alias* const alias = find_alias(operation->name, name);
+  Collective collective = alias != nullptr
+                              ? parse_collective(operation, alias->algorithm, std::move(arguments))
+                              : Collective(find_algorithm(operation, name), std::move(arguments));
   if (ends_open) {
     throw UsageError(
         fmt::format("{}: an OPTION=VALUE is missing after the last ':'", collective.name()));
@@ -215,10 +224,10 @@ Collective parse_collective(Operation operation, std::string_view text, Argument
     const std::string_view setting = next();
     const std::size_t equals = setting.find('=');
     try {
-      const std::string_view name = setting.substr(0, equals);
-      if (std::ranges::find(set, name) != set.end())
-        throw UsageError(fmt::format("option '{}' is given twice", name));
-      set.push_back(name);
+      const std::string_view option = setting.substr(0, equals);
+      if (std::ranges::find(set, option) != set.end())
+        throw UsageError(fmt::format("option '{}' is given twice", option));
+      set.push_back(option);
       if (equals == std::string_view::npos) {
         throw UsageError(fmt::format("expected OPTION=VALUE, got '{}'", setting));
       }

@@ -28,17 +28,20 @@ std::optional<double> counted_contention(const Collective& collective, const Top
   });
 }
 
-/// Every combination of the algorithm's choices, defaults first; its numbers keep their defaults.
+/// Every combination of the algorithm's choices, defaults first; its numbers keep their defaults,
+/// but for a few values of `radix` where the algorithm settles no others.
 std::vector<Options> combinations(const Algorithm& algorithm) {
   std::vector<Options> all{Options(algorithm.options)};
   for (const Option& option : algorithm.options) {
     const std::string preset = option.text(option.preset);
     const std::vector<Options> of_the_others = all;
-    for (const std::string_view choice : option.choices) {
-      if (choice == preset) continue;
+    std::vector<std::string> values(option.choices.begin(), option.choices.end());
+    if (option.name == "radix" && algorithm.settle == nullptr) values = {"3", "4", "8", "16"};
+    for (const std::string& value : values) {
+      if (value == preset) continue;
       for (const Options& others : of_the_others) {
         all.push_back(others);
-        all.back().set(option.name, choice);
+        all.back().set(option.name, value);
       }
     }
   }

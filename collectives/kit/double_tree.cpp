@@ -15,7 +15,7 @@ namespace {
 
 struct DoubleTree {
   std::shared_ptr<const TreeSchedule> schedule;
-  TreePlaces places;
+  Positions places;
 
   DoubleTree(const Topology& topology, const Options& options, Rank root, bool roots_differ)
       : schedule(double_tree_schedule(topology.nodes(), roots_differ)),
@@ -76,10 +76,7 @@ Prediction predict_one_way(const Setting& setting, bool backwards) {
   if (segments == 0) return {.rearranged_blocks = 0};
   const DoubleTree trees(setting.topology, setting.options,
                          roots_differ ? 0 : setting.arguments.root, roots_differ);
-  Prediction prediction =
-      trees_cost(setting.topology, *trees.schedule, trees.places, segments, backwards);
-  if (backwards) prediction.combined_blocks = prediction.transmission_blocks;
-  return prediction;
+  return trees_cost(setting.topology, *trees.schedule, trees.places, segments, backwards);
 }
 
 /// S = G + 1 + 2 (s - 1) start-ups of m / (2 s), for s segments of each half; G + 1 is 2 ceil(log2

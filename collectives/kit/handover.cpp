@@ -20,9 +20,10 @@ Op addressed(Op op, const Peer& peer) {
 
 HandoverPlan::HandoverPlan(const Handovers& handovers, Rank nodes, Rank r)
     : nodes_(nodes), r_(r), shares_(handovers.shares) {
-  constexpr std::size_t most_lanes = 2;
+  constexpr std::size_t most_kept = 64;  // other nodes' messages: p shares each
+  const auto most_lanes = static_cast<std::size_t>(handovers.most_lanes);
   using Given = std::vector<std::vector<Share>>;  // by step and lane
-  const auto place = [](int step, int lane) {
+  const auto place = [&](int step, int lane) {
     const auto at = static_cast<std::size_t>(lane);
     WORMCUBE_ASSERT(at < most_lanes);
     return static_cast<std::size_t>(step) * most_lanes + at;
@@ -43,25 +44,23 @@ HandoverPlan::HandoverPlan(const Handovers& handovers, Rank nodes, Rank r)
     std::vector<Message>& messages = steps_.emplace_back();
     int lane = 0;
     for (const Lane& at : handovers.lanes(r, step)) {
+      auto& message = messages.emplace_back(Message{at, std::move(own[place(step, lane)]), {}});
+      const std::size_t here = place(step, lane++);
+      if (at.from.rank < 0) continue;
+      if (others.size() > most_kept) others.clear();
       auto other = others.find(at.from.rank);
       if (other == others.end()) {
         other = others.emplace(at.from.rank, given(at.from.rank)).first;
       }
-      messages.push_back({at, std::move(own[place(step, lane)]), other->second[place(step, lane)]});
-      ++lane;
+      message.taken = other->second[here];
     }
   }
 }
 
 template <class Block>
 Block HandoverPlan::cut(Block block, int share, const Portion& portion) const {
-  if (shares_ * portion.parts == 1) return block;
-  const Bytes elements = block.size() / portion.element_bytes;
-  const auto shares = static_cast<Bytes>(shares_);
-  const Bytes part = static_cast<Bytes>(portion.part) * shares + static_cast<Bytes>(share);
-  const Bytes parts = static_cast<Bytes>(portion.parts) * shares;
-  const Bytes first = elements * part / parts, last = elements * (part + 1) / parts;
-  return block.subspan(first * portion.element_bytes, (last - first) * portion.element_bytes);
+  return wormcube::cut(
+      block, {portion.part * shares_ + share, portion.parts * shares_, portion.element_bytes});
 }
 
 void HandoverPlan::reduce_scatter(Node& node, const Reduction& reduction, ConstBlocks in, Span out,

@@ -12,7 +12,8 @@
 
 namespace wormcube {
 
-/// Another node: by a move, or, if that has no hops, by its rank and the network's own route.
+/// Another node: by a move, or, if that has no hops, by its rank and the network's own route. Rank
+/// -1: none.
 struct Peer {
   Rank rank = 0;
   Move move = {};
@@ -37,6 +38,7 @@ struct Handovers {
   std::function<std::vector<Lane>(Rank r, int step)> lanes = {};
   /// When node r passes on its share of the block of another node.
   std::function<Turn(Rank r, Rank block, int share)> turn = {};
+  int most_lanes = 2;
 };
 
 /// The part of every block that one copy of an algorithm moves, cut between elements.
@@ -44,6 +46,16 @@ struct Portion {
   int part = 0, parts = 1;
   Bytes element_bytes = 1;
 };
+
+/// That part of a block.
+template <class Block>
+Block cut(Block block, const Portion& portion) {
+  if (portion.parts == 1) return block;
+  const Bytes elements = block.size() / portion.element_bytes;
+  const auto part = static_cast<Bytes>(portion.part), parts = static_cast<Bytes>(portion.parts);
+  const Bytes first = elements * part / parts, last = elements * (part + 1) / parts;
+  return block.subspan(first * portion.element_bytes, (last - first) * portion.element_bytes);
+}
 
 /// One node's messages of a reduce-scatter, and, backwards, of an all-gather.
 class HandoverPlan {

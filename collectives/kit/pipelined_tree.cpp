@@ -16,17 +16,17 @@ namespace {
 /// A tree of one call: its edges, and where it lies.
 struct LaidTree {
   std::shared_ptr<const TreeSchedule> schedule;
-  TreePlaces places;
+  Positions places;
 };
 
 LaidTree laid_tree(const Topology& topology, const Options& options, Rank root) {
   const auto shape = options.choice<TreeShape>("shape");
   const auto radix = static_cast<Rank>(options.number("radix"));
   if (shape == TreeShape::in_order) {
-    return {tree_schedule(shape, 2, topology.nodes(), root), TreePlaces(topology, false, 0)};
+    return {tree_schedule(shape, 2, topology.nodes(), root), Positions(topology, false, 0)};
   }
   return {tree_schedule(shape, radix, topology.nodes(), 0),
-          TreePlaces(topology, options.is("order", "ring"), root)};
+          Positions(topology, options.is("order", "ring"), root)};
 }
 
 /// The all-reduce has a root of its own: the middle of the ranks, or the first of the order.
@@ -106,9 +106,7 @@ Prediction one_way(const Setting& setting, Rank root, bool backwards) {
   const Rank segments = segments_of(setting.options);
   if (segments == 0) return {.rearranged_blocks = 0};
   const auto [tree, places] = laid_tree(setting.topology, setting.options, root);
-  Prediction prediction = trees_cost(setting.topology, *tree, places, segments, backwards);
-  if (backwards) prediction.combined_blocks = prediction.transmission_blocks;
-  return prediction;
+  return trees_cost(setting.topology, *tree, places, segments, backwards);
 }
 
 /// S = F + (s - 1) K start-ups of m / s, for s segments: F steps bring the first segment to the

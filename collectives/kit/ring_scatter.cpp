@@ -195,7 +195,7 @@ Prediction ring_scatter_cost(const Topology& topology, HalfWay half) {
 Prediction ring_scatter_and_all_cost(const Topology& topology, HalfWay half) {
   const double p = topology.nodes();
   Prediction prediction = ring_scatter_cost(topology, half);
-  const Prediction second = ring_all_port_cost(topology, half);
+  const Prediction second = all_port_cost(topology, half);
   *prediction.startups += *second.startups;
   prediction.transmission_blocks =
       (*prediction.transmission_blocks + *second.transmission_blocks) / p;
@@ -227,7 +227,7 @@ Algorithm ring_scatters(Operation operation, void (*program)(Node&, const Call&)
       .program = program,
       .parts =
           [](const Setting& setting) {
-            return ring_all_port_parts(setting.topology, half_of(setting.options));
+            return all_port_parts(setting.topology, half_of(setting.options));
           },
   };
 }

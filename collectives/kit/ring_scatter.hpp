@@ -3,7 +3,7 @@
 #pragma once
 
 #include "wormcube/collectives/core/algorithm.hpp"
-#include "wormcube/collectives/kit/ring_all_port.hpp"
+#include "wormcube/collectives/kit/all_port.hpp"
 
 #include <functional>
 #include <map>

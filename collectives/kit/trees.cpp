@@ -248,24 +248,7 @@ std::shared_ptr<const TreeSchedule> double_tree_schedule(Rank p, bool roots_diff
   return kept({p, roots_differ}, [&] { return make_double_tree(p, roots_differ); });
 }
 
-TreePlaces::TreePlaces(const Topology& topology, bool by_ring, Rank root)
-    : p_(topology.nodes()), root_(root) {
-  if (!by_ring) return;
-  order_ = shared_ring_order(topology);
-  root_ = order_->positions[static_cast<std::size_t>(root)];
-}
-
-Rank TreePlaces::node(Rank position) const {
-  const Rank at = mod(root_ + position, p_);
-  return order_ == nullptr ? at : order_->nodes[static_cast<std::size_t>(at)];
-}
-
-Rank TreePlaces::position(Rank node) const {
-  const Rank at = order_ == nullptr ? node : order_->positions[static_cast<std::size_t>(node)];
-  return mod(at - root_, p_);
-}
-
-void broadcast_on_trees(Node& node, const TreeSchedule& trees, const TreePlaces& places,
+void broadcast_on_trees(Node& node, const TreeSchedule& trees, const Positions& places,
                         Rank segments, Bytes element_bytes, Span data) {
   const auto& edges = trees.edges[static_cast<std::size_t>(places.position(node.rank()))];
   const Segments segment(trees, segments, data.size(), element_bytes);
@@ -283,48 +266,49 @@ void broadcast_on_trees(Node& node, const TreeSchedule& trees, const TreePlaces&
   }
 }
 
-void reduce_on_trees(Node& node, const TreeSchedule& trees, const TreePlaces& places, Rank segments,
+void reduce_on_trees(Node& node, const TreeSchedule& trees, const Positions& places, Rank segments,
                      const Reduction& reduction, ConstSpan mine, Span sum) {
   const Rank own = places.position(node.rank());
   const auto& edges = trees.edges[static_cast<std::size_t>(own)];
   const Segments segment(trees, segments, mine.size(), reduction.element_bytes);
-  const bool has_children =
-      std::ranges::any_of(edges, [](const TreeSchedule::Edge& edge) { return edge.to_child; });
-  const Memory memory = node.memory(has_children ? segment.largest() : 0);
-  const Span arriving = memory.span();
+  std::vector<Bytes> at_once(static_cast<std::size_t>(trees.period), 0);  // arrivals of a step
+  for (const TreeSchedule::Edge& edge : edges) {
+    if (edge.to_child) ++at_once[static_cast<std::size_t>(edge.first % trees.period)];
+  }
+  const Memory memory = node.memory(segment.largest() * *std::ranges::max_element(at_once));
   node.local([&] { copy(mine, sum); });
+  struct Arrival {
+    Span other, to;
+    bool is_before;
+  };
+  std::vector<Arrival> arrivals;
   std::vector<Op> ops;
   const Rank steps = trees.steps(segments);
   for (Rank t = 0; t < steps; ++t) {
-    ops.clear();
-    const TreeSchedule::Edge* from = nullptr;
-    Span to;
+    ops.clear(), arrivals.clear();
+    Bytes used = 0;
     for (const TreeSchedule::Edge& edge : edges) {
       const Rank j = segment_in(edge, trees.period, segments, steps - 1 - t);
       if (j < 0) continue;
       const Rank peer = places.node(edge.peer);
       const Span place = segment(sum, edge.tree, segments - 1 - j);
       if (edge.to_child) {
-        from = &edge;
-        to = place;
-        ops.push_back(receive(peer, arriving.first(place.size())));
+        const Span other = memory.subspan(std::exchange(used, used + place.size()), place.size());
+        arrivals.push_back({other, place, edge.peer < own});
+        ops.push_back(receive(peer, other));
       } else {
         ops.push_back(send(peer, ConstSpan(place)));
       }
     }
     node.step(ops);
-    if (from == nullptr) continue;
-    const Span other = arriving.first(to.size());
-    if (from->peer < own) {
-      combine(node, reduction, other, to, to);
-    } else {
-      combine(node, reduction, to, other, to);
+    for (const auto& [other, to, is_before] : arrivals) {
+      combine(node, reduction, is_before ? other : to, is_before ? to : other, to);
     }
   }
 }
 
-Prediction trees_cost(const Topology& topology, const TreeSchedule& trees, const TreePlaces& places,
-                      Rank segments, bool to_root) {
+Prediction trees_cost(const Topology& topology, const TreeSchedule& trees, const Positions& places,
+                      Rank segments, bool to_root, LinksOfTrees links) {
   const double steps = trees.steps(segments);
   const double each = 1.0 / (static_cast<double>(segments) * trees.trees);
   Prediction prediction{steps, steps * each, 0};
@@ -348,6 +332,8 @@ Prediction trees_cost(const Topology& topology, const TreeSchedule& trees, const
   }
   std::ranges::stable_sort(sent, {}, &Sent::first);
   std::vector<PatternMessage> messages;
+  double combined = 0;
+  std::vector<int> arrivals(trees.edges.size());
   for (Rank t = 0; t < all; ++t) {
     const bool is_steady = t >= steady && t < steady + periods * trees.period;
     if (is_steady && t >= steady + trees.period) {
@@ -360,7 +346,22 @@ Prediction trees_cost(const Topology& topology, const TreeSchedule& trees, const
          at != sent.end() && at->first <= t; ++at) {
       if ((t - at->first) % trees.period == 0) messages.push_back(at->message);
     }
+    if (to_root) {
+      std::ranges::fill(arrivals, 0);
+      int most = 0;
+      for (const PatternMessage& message : messages) {
+        most = std::max(most, ++arrivals[static_cast<std::size_t>(message.to)]);
+      }
+      combined += most * each * (is_steady ? periods : 1);
+    }
+    if (links == LinksOfTrees::own) continue;
     (t < steady ? beginning : is_steady ? period : end).add(messages);
+  }
+  prediction.combined_blocks = combined;
+  if (links == LinksOfTrees::own) {
+    prediction.link_load = all > 0 ? 1 : 0;
+    prediction.link_blocks = prediction.transmission_blocks;
+    return prediction;
   }
   std::array<Prediction, 3> parts;
   for (const auto& [sum, part] : {std::pair(&beginning, &parts[0]), std::pair(&period, &parts[1]),

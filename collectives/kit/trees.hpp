@@ -4,7 +4,7 @@
 #pragma once
 
 #include "wormcube/collectives/core/algorithm.hpp"
-#include "wormcube/runtime/topology/ring_order.hpp"
+#include "wormcube/collectives/kit/positions.hpp"
 
 #include <cstdint>
 #include <memory>
@@ -51,32 +51,20 @@ std::shared_ptr<const TreeSchedule> tree_schedule(TreeShape shape, Rank radix, R
 ///         Reduction and Scan, Parallel Computing 35(12), 2009; NCCL, src/graph/trees.cc.
 std::shared_ptr<const TreeSchedule> double_tree_schedule(Rank p, bool roots_differ);
 
-/// Which node is at which position: the root, then the nodes behind it, wrapping around, in the
-/// order of ranks or in the network's ring order.
-class TreePlaces {
- public:
-  /// \param by_ring  ring_order(), computed once for all nodes
-  TreePlaces(const Topology& topology, bool by_ring, Rank root);
-  Rank node(Rank position) const;
-  Rank position(Rank node) const;
-
- private:
-  Rank p_, root_;
-  std::shared_ptr<const RingOrder> order_;  // null: the order of ranks
-};
-
 /// Broadcast of `data` away from the root; its segments are cut between elements.
-void broadcast_on_trees(Node& node, const TreeSchedule& trees, const TreePlaces& places,
+void broadcast_on_trees(Node& node, const TreeSchedule& trees, const Positions& places,
                         Rank segments, Bytes element_bytes, Span data);
 /// Reduction to the root, the broadcast in reverse. Data from a child at a lower position comes
 /// first, so that trees whose subtrees are intervals of positions keep that order.
 /// \param sum  memory for the partial result, and at the end for the result
-void reduce_on_trees(Node& node, const TreeSchedule& trees, const TreePlaces& places, Rank segments,
+void reduce_on_trees(Node& node, const TreeSchedule& trees, const Positions& places, Rank segments,
                      const Reduction& reduction, ConstSpan mine, Span sum);
 
-/// For a broadcast, or in reverse for a reduction: start-ups, transmission, loads.
-Prediction trees_cost(const Topology& topology, const TreeSchedule& trees, const TreePlaces& places,
-                      Rank segments, bool to_root);
+/// Whether the trees may share links: then their load is counted.
+enum class LinksOfTrees : std::uint8_t { shared, own };
+/// For a broadcast, or in reverse for a reduction: start-ups, transmission, loads, combined blocks.
+Prediction trees_cost(const Topology& topology, const TreeSchedule& trees, const Positions& places,
+                      Rank segments, bool to_root, LinksOfTrees links = LinksOfTrees::shared);
 /// The cost of one after the other.
 Prediction both(Prediction first, const Prediction& second);
 

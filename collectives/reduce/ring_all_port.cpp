@@ -1,9 +1,8 @@
 // Reduction of long vectors to one node in both directions of all rings.
 // SPDX-License-Identifier: Apache-2.0
-#include "wormcube/collectives/kit/ring_all_port.hpp"
-
 #include "wormcube/collectives/core/algorithm.hpp"
 #include "wormcube/collectives/core/reduction.hpp"
+#include "wormcube/collectives/kit/all_port.hpp"
 #include "wormcube/collectives/kit/parts.hpp"
 #include "wormcube/collectives/kit/ring_scatter.hpp"
 
@@ -28,7 +27,7 @@ void reduce_ring_all_port(Node& node, const Call& call) {
       part_offsets(call.input.all().size(), reduction.element_bytes, node.size());
   const Memory passing = node.memory(r == root ? 0 : call.input.all().size());
   const Blocks parts(r == root ? call.output.all() : passing.span(), offsets);
-  reduce_scatter_copies(node, ring_all_port_plans(node, half), reduction,
+  reduce_scatter_copies(node, all_port_plans(node, half), reduction,
                         ConstBlocks(call.input.all(), offsets), parts[r]);
   gather_rings(node, parts, root, half, reduction.element_bytes);
 }
@@ -55,14 +54,14 @@ WORMCUBE_ALGORITHM(reduce_ring_all_port){
           const HalfWay half = half_of(setting.options);
           Prediction prediction = ring_scatter_and_all_cost(topology, half);
           prediction.combined_blocks =
-              *ring_all_port_cost(topology, half).combined_blocks / topology.nodes();
+              *all_port_cost(topology, half).combined_blocks / topology.nodes();
           return prediction;
         },
     .program = reduce_ring_all_port,
     .parts =
         [](const Setting& setting) {
           return setting.topology.nodes() *
-                 ring_all_port_parts(setting.topology, half_of(setting.options));
+                 all_port_parts(setting.topology, half_of(setting.options));
         },
 };
 

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "wormcube/collectives/core/algorithm.hpp"
 #include "wormcube/collectives/core/reduction.hpp"
+#include "wormcube/collectives/kit/ring.hpp"
 #include "wormcube/collectives/reduce_scatter/programs.hpp"
 #include "wormcube/runtime/node/views.hpp"
 
@@ -30,14 +31,16 @@ std::vector<Rank> last_dimension_first(const Topology& topology) {
   return order;
 }
 
+}  // namespace
+
 /// All nodes' blocks q combined in the order of ranks, at node q: the ring algorithm dimension by
 /// dimension. In the lines of the last dimension first, with a bundle for each coordinate there;
 /// the blocks that remain at a node are those for its coordinate, over its line, which are
 /// neighbours.
 ///
 /// Network  meshes and tori of any sides and dimensions; one-port.
-/// Cost     sum of (side - 1) steps; transmission as reduce_scatter_ring on bundles of all blocks
-///          for a coordinate: for commutative operators tw m (p - 1) in total.
+/// Cost     sum of (side - 1) steps; transmission as reduce_scatter_on_ring on bundles of all
+///          blocks for a coordinate: for commutative operators tw m (p - 1) in total.
 /// Links    each carries one message in a step.
 /// Source   Grama, Gupta, Karypis, Kumar, sec. 4.2.2 (the reverse of Algorithm 4.6) and problem
 ///          4.4: columns first there, which breaks the order.
@@ -78,7 +81,8 @@ void reduce_scatter_mesh(Node& node, const Call& call) {
     LineView line = node.along(d);
     const ConstBlocks blocks(held, cuts);
     const Span result = bundle == 1 ? call.output.all() : spare.first(blocks[line.rank()].size());
-    reduce_scatter_ring(line, call.with(blocks, Blocks(result, 1)));
+    reduce_scatter_on_ring(line, Positions(line.topology(), false), call.arguments.reduction,
+                           blocks, result);
     held = result;
     std::swap(spare, next);
     first += bundle * static_cast<std::size_t>(line.rank());
@@ -88,20 +92,25 @@ void reduce_scatter_mesh(Node& node, const Call& call) {
   if (!done) node.local([&] { copy(in[0], call.output.all()); });
 }
 
-Prediction predict_reduce_scatter_mesh(const Setting& setting) {
-  const Topology& topology = setting.topology;
+Prediction reduce_scatter_mesh_cost(const Topology& topology, bool commutative) {
   double bundle = topology.nodes();
   Prediction sum{0, 0, long_dimensions(topology) > 1 ? bundle : 0};
   sum.combined_blocks = 0;
   for (int d = topology.dimensions() - 1; d >= 0; --d) {
     const Rank size = topology.size(d);
     bundle /= size;
-    const Prediction line = reduce_scatter_ring_cost(size, setting.arguments.reduction.commutative);
+    const Prediction line = reduce_scatter_ring_cost(size, commutative);
     *sum.startups += *line.startups;
     *sum.transmission_blocks += bundle * *line.transmission_blocks;
     *sum.combined_blocks += bundle * *line.combined_blocks;
   }
   return sum;
+}
+
+namespace {
+
+Prediction predict_reduce_scatter_mesh(const Setting& setting) {
+  return reduce_scatter_mesh_cost(setting.topology, setting.arguments.reduction.commutative);
 }
 
 }  // namespace

@@ -5,7 +5,6 @@
 #include "wormcube/collectives/core/algorithm.hpp"
 #include "wormcube/collectives/kit/loads.hpp"
 
-#include <algorithm>
 #include <vector>
 
 namespace wormcube {
@@ -17,21 +16,13 @@ std::vector<Messages> reduce_scatter_bruck_messages(Rank p, bool commutative, do
 /// Without contention.
 Prediction reduce_scatter_bruck_cost(Rank p, bool commutative);
 
+/// Round the lines of one dimension after another, the last first; lines and rings.
+void reduce_scatter_mesh(Node& node, const Call& call);
+Prediction reduce_scatter_mesh_cost(const Topology& topology, bool commutative);
+
 /// Strided halves swapped bit by bit; 2^d nodes.
 void reduce_scatter_hypercube(Node& node, const Call& call);
 /// Its messages on p nodes, step by step, for this block size.
 std::vector<Messages> reduce_scatter_hypercube_messages(Rank p, double blocks = 1);
-
-/// On a ring or a line each result travels once round.
-void reduce_scatter_ring(Node& node, const Call& call);
-/// Its cost on n nodes.
-Prediction reduce_scatter_ring_cost(Rank n, bool commutative);
-
-/// The largest block's size.
-inline Bytes largest(ConstBlocks blocks) {
-  Bytes most = 0;
-  for (Rank b = 0; b < blocks.count(); ++b) most = std::max(most, blocks[b].size());
-  return most;
-}
 
 }  // namespace wormcube

@@ -1,8 +1,7 @@
 // Scatter in both directions of all rings.
 // SPDX-License-Identifier: Apache-2.0
-#include "wormcube/collectives/kit/ring_all_port.hpp"
-
 #include "wormcube/collectives/core/algorithm.hpp"
+#include "wormcube/collectives/kit/all_port.hpp"
 #include "wormcube/collectives/kit/ring_scatter.hpp"
 #include "wormcube/runtime/node/together.hpp"
 

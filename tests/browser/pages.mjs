@@ -590,7 +590,7 @@ const cases = {
 
   async "a node's program: a row for each port, and its rearranged blocks"() {
     const rows = (page) => page.$$eval(".program tbody tr", (all) => all.map((row) => [...row.children].map((cell) => cell.textContent)));
-    const ports = ["allgather", "--on", "ring:12", "--algorithm", "ring-all-port"];
+    const ports = ["allgather", "--on", "ring:12", "--algorithm", "all-port"];
     run("draw", ...ports, "--html", "page.html", "--quiet");
     const show = JSON.parse(run("show", ...ports, "--json", "-"));
     const { page, noise } = await open("page.html", { fragment: "#node=3" });

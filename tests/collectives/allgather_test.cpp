@@ -99,15 +99,15 @@ TEST_CASE(
     CHECK(cube.report.link_load_max == 1);
   }
   for (const Rank p : {1, 2, 3, 4, 9, 64, 255}) {
-    const CheckResult ring = checked(allgather, "ring-all-port", sized("ring", p));
+    const CheckResult ring = checked(allgather, "all-port", sized("ring", p));
     CHECK(ring.report.startups == static_cast<std::size_t>(p / 2));
     CHECK(ring.transmission_blocks == p / 2);  // ceil((p - 1)/2)
   }
-  const CheckResult torus = checked(allgather, "ring-all-port", "torus:5x5");
+  const CheckResult torus = checked(allgather, "all-port", "torus:5x5");
   CHECK(torus.report.startups == 4);
   CHECK(torus.transmission_blocks == (2 * 1 + 2 * 5) / 2.0);  // a lower bound: 24 over 4 ports
   for (const char* network : {"torus:2x8", "torus:3x4x5", "torus:1x7", "torus:2x2x2"}) {
-    checked(allgather, "ring-all-port", network);
+    checked(allgather, "all-port", network);
   }
 }
 
@@ -127,7 +127,7 @@ TEST_CASE("no step of an all-gather can be left out", "[collectives][allgather]"
   every_step_matters(allgather, "hypercube:order=ascending", "hypercube:3");
   every_step_matters(allgather, "hypercube:order=descending", "ring:8");
   every_step_matters(allgather, "bruck", "complete:7");
-  every_step_matters(allgather, "ring-all-port", "torus:4x3");
+  every_step_matters(allgather, "all-port", "torus:4x3");
   every_step_matters(allgather, "hypercube-all-port", "hypercube:3");
 }
 
@@ -138,9 +138,10 @@ TEST_CASE("all-gathers refuse unsupported calls and suggest alternatives",
   };
   CHECK(refused("hypercube", "ring:6") ==
         "hypercube: the number of nodes must be a power of 2; ring:6 has 6; use bruck");
-  CHECK(refused("ring-all-port", "line:4") ==
-        "ring-all-port: every dimension must be a ring; line:4 has line:4; use mesh or bruck");
+  CHECK(refused("all-port", "tree:4") ==
+        "all-port: every dimension must be a line, a ring or a complete graph; tree:4 has tree:4; "
+        "use ring or bruck");
   CHECK(refused("hypercube-all-port", "ring:8") ==
-        "hypercube-all-port: needs a hypercube; ring:8 is not one (8 nodes); use ring-all-port or "
+        "hypercube-all-port: needs a hypercube; ring:8 is not one (8 nodes); use all-port or "
         "bruck");
 }

@@ -192,6 +192,10 @@ void for_each(F f, Rank most_nodes = 1 << 20, Walk walk = Walk::usual) {
         } else {
           collective.arguments = plain_arguments(*algorithm);
         }
+        // Some keep the order of ranks on some networks only.
+        if (algorithm->operation->reduces && refusal(collective, topology)) {
+          collective.arguments.reduction = find_reduction("sum", "int32");
+        }
         if (!refusal(collective, topology)) f(std::as_const(collective), topology);
       }
     }

@@ -643,10 +643,15 @@ TEST_CASE("reductions refuse unsupported calls and suggest alternatives", "[redu
   };
   CHECK_THAT(refused(operations::reduce, "hypercube", "complete:6", 2), Contains("use halving"));
   CHECK(refused(operations::reduce, "hypercube", "complete:6", 0).empty());
-  CHECK_THAT(refused(operations::reduce_scatter, "ring", "mesh:2x3", 0), Contains("use mesh"));
+  CHECK_THAT(refused(operations::reduce_scatter, "ring", "mesh:2x3", 0),
+             Contains("use order=rank"));
   CHECK_THAT(refused(operations::reduce_scatter, "hypercube", "ring:6", 0), Contains("use bruck"));
-  CHECK_THAT(refused(operations::allreduce, "reduce-scatter-allgather:pattern=ring", "mesh:2x3", 0),
-             Contains("use pattern=doubling"));
+  for (const auto& [operation, algorithm] :
+       {std::pair<Operation, const char*>{operations::allreduce, "reduce-scatter-allgather"},
+        {operations::reduce, "reduce-scatter-gather"}}) {
+    CHECK_THAT(refused(operation, fmt::format("{}:pattern=mesh", algorithm).c_str(), "tree:6", 0),
+               Contains("use pattern=ring"));
+  }
   worlds::refused(
       "ring:3",
       [](Node& node) {
@@ -663,7 +668,7 @@ namespace {
 Prediction of_ring(const char* network) {
   Arguments sum;
   sum.reduction = find_reduction("sum", "double");
-  return parse_collective(operations::allreduce, "ring", sum).predict(Topology::parse(network));
+  return parse_collective(operations::allreduce, "ring-vectors", sum).predict(Topology::parse(network));
 }
 
 }  // namespace

@@ -7,6 +7,7 @@
 #include "wormcube/apps/cli/core/print.hpp"
 #include "wormcube/apps/cli/core/time_limited.hpp"
 #include "wormcube/apps/cli/options/algorithms.hpp"
+#include "wormcube/apps/cli/options/aliases.hpp"
 #include "wormcube/apps/cli/options/choice.hpp"
 #include "wormcube/apps/cli/options/cost.hpp"
 #include "wormcube/apps/cli/options/help.hpp"
@@ -42,7 +43,7 @@ struct ListCommand {
   ChoiceOptions choice;
   std::vector<std::string> bytes{"1K"};
   const CLI::Option* bytes_option = nullptr;
-  bool markdown = false;
+  bool markdown = false, aliases = false;
   double time_limit = 0;
   OutputOptions output;
 };
@@ -438,6 +439,11 @@ ExitCode list(Context& context, const ListCommand& given) {
     write_results(context, options.output, results, false);
     return passed;
   }
+  if (options.aliases) {
+    if (!options.on.empty()) throw UsageError("--aliases lists names without a network: omit --on");
+    write_results(context, options.output, list_aliases(options.operation, options.output), false);
+    return passed;
+  }
   bool complete = true;
   if (options.on.empty()) {
     if (options.bytes_option->count() > 0) {
@@ -469,6 +475,9 @@ Action add_list(CLI::App& program) {
   app.add_flag("--markdown", options->markdown,
                "Print tables of all algorithms as markdown (docs/reference/algorithms.md)")
       ->group("Output");
+  app.add_flag("--aliases", options->aliases,
+               "List what Open MPI, MPICH, NCCL and SMPI call the algorithms: names for "
+               "--algorithm");
   add_choice_options(app, options->choice, options->model, "--cost");
   add_command_limit_option(app, options->time_limit);
   add_output_options(app, options->output);
@@ -498,6 +507,7 @@ Action add_list(CLI::App& program) {
       "  wormcube list alltoall --on torus:8x8 --bytes 4K\n"
       "  wormcube list alltoall --on torus:8x8 --cost replay --machine t3d\n"
       "  wormcube list alltoall --on torus:8x8 --cost work --bytes 64,64K\n"
+      "  wormcube list allreduce --aliases\n"
       "  wormcube list --on hypercube:6 --json -");
   return [options](Context& context) { return list(context, *options); };
 }

@@ -5,6 +5,7 @@
 #include "wormcube/apps/cli/core/failure.hpp"
 #include "wormcube/apps/cli/core/print.hpp"
 #include "wormcube/apps/cli/core/time_limited.hpp"
+#include "wormcube/apps/cli/options/aliases.hpp"
 #include "wormcube/apps/cli/options/networks.hpp"
 #include "wormcube/runtime/base/error.hpp"
 
@@ -73,6 +74,7 @@ ExitCode Sweep::each(Context& context, const OutputOptions& output, Results& res
   ExitCode worst = passed;
   long done = 0;
   auto row = rows_.begin();
+  note_aliases(results, operation_, options_.algorithm.names);
   for (std::size_t i = 0; i < selections_.size(); ++i) {
     for (std::size_t left = selections_[i].collectives.size(); left > 0; --left, ++row) {
       progress.doing(row->title);

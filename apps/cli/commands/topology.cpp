@@ -18,6 +18,7 @@
 #include "wormcube/runtime/base/host/memory.hpp"
 #include "wormcube/runtime/topology/families.hpp"
 #include "wormcube/runtime/topology/flows.hpp"
+#include "wormcube/runtime/topology/ring_order.hpp"
 #include "wormcube/runtime/topology/routing.hpp"
 #include "wormcube/runtime/topology/theory.hpp"
 
@@ -38,6 +39,7 @@ struct TopologyCommand {
   std::string topology;
   Rank node = -1;
   std::vector<Rank> route;
+  bool ring = false;
   int virtual_channels = 2;
   OutputOptions output;
   std::string svg, thumbnail, layout = "plain";
@@ -302,6 +304,19 @@ Json show_route(const Topology& topology, const Routing& routing, Rank from, Ran
   return hops;
 }
 
+/// The order in which ring algorithms visit the nodes.
+Json show_ring(const Topology& topology, const OutputOptions& output) {
+  const RingOrder ring = ring_order(topology);
+  print_note(output, fmt::format("ring order: {}, load {}, hops of {}{} {}", to_string(ring.kind),
+                                 ring.load, ring.longest_hop > 1 ? "1 to " : "", ring.longest_hop,
+                                 ring.longest_hop == 1 ? "link" : "links"));
+  print_note(output, fmt::format("{}", fmt::join(ring.nodes, " ")));
+  return {{"order", ring.nodes},
+          {"kind", to_string(ring.kind)},
+          {"load", ring.load},
+          {"longest_hop", ring.longest_hop}};
+}
+
 /// The number of virtual channels per link.
 std::string virtual_channels_text(const Topology& topology, int virtual_channels) {
   for (int d = 0; d < topology.dimensions(); ++d) {
@@ -427,7 +442,7 @@ ExitCode show(const Context& context, const TopologyCommand& options) {
   progress.doing("distances and cuts");
   show_theory(topology, options.node, output, result);
   show_link_bounds(topology, output, result);
-  if (options.node < 0 && options.route.empty()) show_dimensions(topology, output);
+  if (options.node < 0 && options.route.empty() && !options.ring) show_dimensions(topology, output);
   if (options.node >= 0) {
     result["node"] = options.node;
     result["neighbours"] = show_node(topology, options.node, output);
@@ -435,6 +450,7 @@ ExitCode show(const Context& context, const TopologyCommand& options) {
   if (!options.route.empty()) {
     result["route"] = show_route(topology, routing, options.route[0], options.route[1], output);
   }
+  if (options.ring) result["ring"] = show_ring(topology, output);
   write_results(context, output, {result}, true);
   return passed;
 }
@@ -456,6 +472,7 @@ Action add_topology(CLI::App& program) {
       ->type_name("A,B")
       ->delimiter(',')
       ->expected(2);
+  app.add_flag("--ring", options->ring, "Show the order in which ring algorithms visit the nodes");
   add_virtual_channels_option(app, options->virtual_channels);
   add_output_options(app, options->output, false, false);
   app.add_option("--svg", options->svg,
@@ -487,6 +504,7 @@ Action add_topology(CLI::App& program) {
       "  wormcube topology torus:8x8\n"
       "  wormcube topology ring:4*line:3 --node 5\n"
       "  wormcube topology torus:8x8 --route 0,63\n"
+      "  wormcube topology mesh:4x3 --ring\n"
       "  wormcube topology petersen --svg petersen.svg\n"
       "  wormcube topology ring:4 --virtual-channels 1   shows the cycle that the second channel "
       "breaks");
