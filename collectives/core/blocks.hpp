@@ -3,7 +3,6 @@
 #pragma once
 
 #include "wormcube/runtime/base/error.hpp"
-#include "wormcube/runtime/base/host/unread.hpp"
 #include "wormcube/runtime/node/node.hpp"
 
 #include <cstddef>
@@ -72,13 +71,9 @@ class BasicBlocks {
 using Blocks = BasicBlocks<std::byte>;
 using ConstBlocks = BasicBlocks<const std::byte>;
 
-/// Receives block `from` of the result of a call that does not read it again. If all nodes' results
-/// exceed the caches, no node can read it before it has left them: Op::unread().
+/// Receives block `from` of the result of a call that does not read it again: Op::unread().
 inline Op receive_result(const Node& node, Rank from, const Blocks& result) {
-  constexpr Bytes least = Bytes{8} << 20;  // no cache that pays for fewer: nothing is measured
-  const Op op = receive(from, result[from]);
-  const Bytes all = result.all().size() * static_cast<Bytes>(node.size());
-  return all >= least && all >= least_unread_bytes() ? op.unread() : op;
+  return receive(from, result[from]).unread(result.all().size() * static_cast<Bytes>(node.size()));
 }
 
 /// Bytes as elements: as<double>(memory). Throws UsageError unless they are whole elements,

@@ -146,7 +146,7 @@ struct Receive : Seeker {
   Receive() : Seeker(Kind::receive) {}
 
   bool exact = true;    ///< the message has `bytes`; else at most `bytes` are received
-  bool unread = false;  ///< Op::is_unread()
+  bool unread = false;  ///< bypasses the caches: Op::unread()
   bool done = true;
   bool was_early = false;  ///< the message was there first
   Bytes bytes = 0;

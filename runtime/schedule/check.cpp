@@ -26,7 +26,7 @@ namespace wormcube {
 namespace {
 
 /// What one thread finds in its share of the steps.
-class Checker : public Findings {
+class Checker : public StepFindings {
  public:
   /// \param per_step  shared by all threads: each writes the entries of its own steps, which
   ///                  already have what is rearranged and combined
@@ -330,7 +330,7 @@ ScheduleReport check(const Schedule& schedule, const Routing& routing, bool all_
       loop.step();
     });
   }
-  Findings whole;
+  StepFindings whole;
   for (Checker& checker : checkers) whole.add(checker);
 
   std::vector<Channel> cycle;

@@ -43,9 +43,9 @@ class Problems {
 };
 
 /// The findings in some of the steps, or in all.
-class Findings {
+class StepFindings {
  public:
-  void add(Findings& other) {
+  void add(StepFindings& other) {
     const ScheduleReport& o = other.report_;
     report_.startups += o.startups;
     report_.transmission += o.transmission;

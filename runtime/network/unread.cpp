@@ -1,6 +1,6 @@
 // The stores, and the measurement that says when they pay.
 // SPDX-License-Identifier: Apache-2.0
-#include "wormcube/runtime/base/host/unread.hpp"
+#include "wormcube/runtime/network/unread.hpp"
 
 #include "wormcube/runtime/base/fiber/sanitizers.hpp"
 #include "wormcube/runtime/base/host/clocks.hpp"
@@ -58,7 +58,7 @@ void settle_unread() noexcept {}
 
 namespace {
 
-constexpr std::size_t few = std::size_t{8} << 20, many = std::size_t{64} << 20;
+constexpr std::size_t few = least_exceeding, many = std::size_t{64} << 20;
 
 void copy_cached(std::span<std::byte> to, std::span<const std::byte> from) noexcept {
   std::memcpy(to.data(), from.data(), to.size());
@@ -93,9 +93,10 @@ bool few_pay() {
 
 }  // namespace
 
-std::size_t least_unread_bytes() {
-  static const std::size_t least = few_pay() ? few : many;
-  return least;
+bool found_to_exceed_caches(std::size_t bytes) {
+  if (bytes >= many) return true;
+  static const bool pays = few_pay();
+  return pays;
 }
 
 }  // namespace wormcube

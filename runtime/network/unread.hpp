@@ -14,11 +14,17 @@ void copy_unread(std::span<std::byte> to, std::span<const std::byte> from) noexc
 /// Call it before the copies are published: orders them before every later store of this thread.
 void settle_unread() noexcept;
 
-/// The bytes received by all nodes of a call from which such stores pay on this computer, measured
-/// at the first use (some 20 ms): a call that reads and writes so much finds nothing of it in the
-/// caches the next time.
+/// Fewer bytes are in some cache the next time.
+inline constexpr std::size_t least_exceeding = std::size_t{8} << 20;
+
+/// Whether data of this size, at least least_exceeding, is in no cache of this computer the next
+/// time, so that such stores pay. Below 64 MiB it is measured, once (some 20 ms).
 ///
 /// Threads  any.
-std::size_t least_unread_bytes();
+bool found_to_exceed_caches(std::size_t bytes);
+
+inline bool exceeds_caches(std::size_t bytes) {
+  return bytes >= least_exceeding && found_to_exceed_caches(bytes);
+}
 
 }  // namespace wormcube
