@@ -386,7 +386,7 @@ class Tables(unittest.TestCase):
 
 @unittest.skipUnless(has_terminals(), "no pseudo-terminals here (/dev/pts is not mounted)")
 class Terminal(unittest.TestCase):
-    LONG = {  # by the text that the line must have; each reports at once, as told by the environment
+    LONG = {  # by the text that the line must have; each reports at once, as the environment asks
         "fft on ring:4": "fft --on ring:4 --shape 64",
         "transpose on ring:4": "transpose --on ring:4 --shape 8x8",
         "matvec on ring:4": "matvec --on ring:4 --shape 8x8",

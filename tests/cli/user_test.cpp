@@ -21,13 +21,13 @@ using wormcube::test::wormcube_starts;
 
 namespace {
 
-/// A mistake: told before anything is printed, with exit code 2.
-void is_refused(const char* arguments, const char* told) {
+/// A mistake, reported before anything is printed, with exit code 2.
+void is_refused(const char* arguments, const char* expected) {
   const auto output = run_wormcube(arguments);
   INFO(arguments << "\n" << output.out << output.err);
   CHECK(output.exit == 2);
   CHECK(output.out.empty());
-  CHECK_THAT(output.err, Contains(told));
+  CHECK_THAT(output.err, Contains(expected));
 }
 
 /// The programs that this one starts have this many MiB of addresses, while it lives.
@@ -187,18 +187,20 @@ TEST_CASE("a failure is reported once, and links that may be shared are not fail
 }
 
 TEST_CASE("a refusal names algorithms that run there") {
-  const auto told = [](const std::string& arguments) {
+  const auto error_of = [](const std::string& arguments) {
     const auto output = run_wormcube("check " + arguments);
     CHECK(output.exit == 2);
     return output.err;
   };
-  CHECK_THAT(told("alltoall --on torus:6x6 --algorithm tseng-diagonal"),
+  CHECK_THAT(error_of("alltoall --on torus:6x6 --algorithm tseng-diagonal"),
              Contains("; use mesh or shift\n"));
-  CHECK_THAT(told("allgather --on star:5 --algorithm hypercube-all-port"), Contains("; use bruck"));
-  CHECK_THAT(told("alltoall --on star:5 --algorithm ring"), Contains("; use shift\n"));
-  CHECK_THAT(told("alltoall --on torus:8x8 --algorithm bokhari-quadrant"),
+  CHECK_THAT(error_of("allgather --on star:5 --algorithm hypercube-all-port"),
+             Contains("; use bruck"));
+  CHECK_THAT(error_of("alltoall --on star:5 --algorithm ring"), Contains("; use shift\n"));
+  CHECK_THAT(error_of("alltoall --on torus:8x8 --algorithm bokhari-quadrant"),
              Contains("; use mesh or shift\n"));
-  CHECK_THAT(told("alltoall --on torus:4x4 --algorithm ring-all-port"), Contains("; use shift\n"));
+  CHECK_THAT(error_of("alltoall --on torus:4x4 --algorithm ring-all-port"),
+             Contains("; use shift\n"));
 }
 
 TEST_CASE("list compares sizes, counts shared links, and says what auto picks and leaves out") {
@@ -227,9 +229,9 @@ TEST_CASE("list compares sizes, counts shared links, and says what auto picks an
 }
 
 TEST_CASE("every setting that changes a result is reported") {
-  const auto says = [](const std::string& arguments, const std::string& told) {
+  const auto says = [](const std::string& arguments, const std::string& expected) {
     INFO(arguments);
-    CHECK_THAT(run_wormcube(arguments).out, Contains(told));
+    CHECK_THAT(run_wormcube(arguments).out, Contains(expected));
   };
   says("run reduce --on ring:4 --operator min --type int32 --iterations 1",
        "# arguments        root 0, min on int32\n");

@@ -345,6 +345,7 @@ ExitCode best(Context& context, const BestCommand& given) {
   options.model = options.choice.cost_model(options.model);
   const std::vector<Bytes> sizes = parse_sizes(options.bytes);
   const std::vector<Topology> topologies = parse_topologies(options.on);
+  const std::vector<Operation> operations = operations_of(options.operation);
   if (!options.markdown) print_choice(options.output, options.choice, options.model);
   const bool by_replay = options.choice.by_replay(), by_work = options.choice.by_work(),
              measured = options.choice.by == "measured";
@@ -363,24 +364,23 @@ ExitCode best(Context& context, const BestCommand& given) {
   if (measured && !options.markdown) {
     print_setting(options.output, "machine", machine_text(options.machine.resolve(context, false)));
   }
-  const std::vector<Operation> operations = operations_of(options.operation);
   std::vector<Weights> weights(topologies.begin(), topologies.end());
   if (by_replay && options.machine.time_limit <= 0) {
     require_affordable(options, operations, weights, sizes);
   }
   Progress progress(context, options.output, "best");
-  Table table({{.head = "operation", .text = true},
-               {.head = "topology", .text = true, .cut = 14},
+  Table table({{.head = "operation", .text = true, .drop = operations.size() > 1 ? 0 : 2},
+               {.head = "topology", .text = true, .cut = 14, .is_name = true},
                {.head = "ports", .text = true},
                {.head = "from", .unit = "B"},
                {.head = "to", .unit = "B"},
-               {.head = "best", .text = true, .cut = 20},
+               {.head = "best", .text = true, .answer = true},
                {.head = by_replay  ? "replayed"
                         : by_work  ? "work"
                         : measured ? "measured"
                                    : "model",
                 .unit = by_work ? "KiB" : "us"},
-               {.head = "runner-up", .text = true, .cut = 16},
+               {.head = "runner-up", .text = true, .drop = 1},
                {.head = "runner-up / best"}});
   std::vector<Json> results;
   bool any = false;
@@ -430,7 +430,8 @@ ExitCode best(Context& context, const BestCommand& given) {
           table.add({std::string(operation->name), topology.name(), std::string(to_string(ports)),
                      size_text(at.block_bytes), size_text(contests[last].block_bytes),
                      name_of(at.winner()), model_cell(at.winner().us, at.winner().contention()),
-                     second ? name_of(at.ranked[1]) : "-", cell(at.margin())});
+                     second ? name_of(at.ranked[1]) : "-", cell(at.margin())},
+                    at.has_winner());
         }
       }
       if (options.markdown) print(fmt::format("| {} |{}\n", topology.name(), row));

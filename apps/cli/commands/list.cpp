@@ -180,6 +180,7 @@ struct ListRow {
   std::size_t size;  // which of the block sizes
   Standing standing;
   std::vector<std::string> cells;
+  Json json;
 
   bool operator<(const ListRow& other) const {
     return std::tie(size, standing) < std::tie(other.size, other.standing);
@@ -190,7 +191,7 @@ std::vector<Table::Column> columns_of_admitted(bool several_sizes, bool reduce,
                                                const ChoiceOptions& choice) {
   std::vector<Table::Column> columns{
       {.head = "operation", .text = true, .drop = 1},
-      {.head = "algorithm", .text = true, .cut = 20, .is_name = true},
+      {.head = "algorithm", .text = true, .answer = true},
       {.head = "ports", .text = true, .drop = 2},
       {.head = "block", .unit = "B", .wide = !several_sizes},
       {.head = "startups"},
@@ -245,6 +246,7 @@ bool list_admitted(const Context& context, const std::vector<const Algorithm*>& 
       algorithms, [](const Algorithm* algorithm) { return algorithm->operation->reduces; });
   Progress progress(context, output, fmt::format("list on {}", topology.name()));
   std::vector<ListRow> rows;
+  std::vector<Json> of_refused;
   std::vector<std::string> refused, takes, broken;
   long done = 0;
   std::map<std::pair<std::string_view, std::size_t>, AutoChoice> choices;
@@ -262,7 +264,7 @@ bool list_admitted(const Context& context, const std::vector<const Algorithm*>& 
       put(common, "refusal", reason ? Json(*reason) : Json(nullptr), "it runs here");
       if (reason) {
         refused.push_back(fmt::format("{} {}", operation->name, named(algorithm->name, *reason)));
-        results.push_back(std::move(common));
+        of_refused.push_back(std::move(common));
         return;
       }
       for (std::size_t size = 0; size < sizes.size(); ++size) {
@@ -303,7 +305,8 @@ bool list_admitted(const Context& context, const std::vector<const Algorithm*>& 
                          cell(prediction.combined_blocks), cell_rate(parts.startups_us),
                          cell_rate(parts.transfer_us), cell_rate(parts.rearrange_us),
                          cell_rate(parts.combine_us), model_cell(model_us, contention),
-                         choice->second.cell(*algorithm)}});
+                         choice->second.cell(*algorithm)},
+                        {}});
         if (figures != nullptr) {
           rows.back().cells.insert(rows.back().cells.end() - 1, cell_rate(figure));
         }
@@ -324,7 +327,7 @@ bool list_admitted(const Context& context, const std::vector<const Algorithm*>& 
         put_figure("work_bytes", options.choice.by_work(), "--cost work was not given");
         result["chosen_by_auto"] = AutoChoice::is(choice->second.one_port, *algorithm);
         result["chosen_by_auto_all_ports"] = AutoChoice::is(choice->second.all_port, *algorithm);
-        results.push_back(std::move(result));
+        rows.back().json = std::move(result);
       }
     };
     try {
@@ -344,7 +347,12 @@ bool list_admitted(const Context& context, const std::vector<const Algorithm*>& 
     first = last;
   }
   Table table(columns_of_admitted(sizes.size() > 1, reduce, options.choice));
-  for (ListRow& row : rows) table.add(std::move(row.cells));
+  for (ListRow& row : rows) {
+    const bool winner = row.cells.back() == "*";
+    table.add(std::move(row.cells), winner);
+    results.push_back(std::move(row.json));
+  }
+  std::ranges::move(of_refused, std::back_inserter(results));
   print_table(output, table);
   print_note(output,
              fmt::format(

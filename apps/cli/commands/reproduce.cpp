@@ -79,7 +79,7 @@ Json row_json(const std::string& network, const ReproducedRow& row) {
 
 Table rows_table() {
   return Table({{.head = "row", .text = true, .drop = 1},
-                {.head = "algorithm", .text = true, .cut = 12, .is_name = true},
+                {.head = "algorithm", .text = true},
                 {.head = "figure", .text = true},
                 {.head = "unit", .text = true, .drop = 2},
                 {.head = "printed"},
