@@ -54,9 +54,9 @@ class MscclRaces {
     for (const auto& [key, race] : races_) {
       if (texts.size() == most_findings) break;
       const auto& [first, second] = race;
-      texts.push_back(fmt::format(
-          "gpu {}, {}: {}, {}, and nothing orders them", cells_.gpu(std::get<0>(key)),
-          cells_.text(std::get<0>(key)), text(first), text(second)));
+      texts.push_back(fmt::format("gpu {}, {}: {}, {}, and nothing orders them",
+                                  cells_.gpu(std::get<0>(key)), cells_.text(std::get<0>(key)),
+                                  text(first), text(second)));
     }
     return texts;
   }
@@ -127,9 +127,7 @@ void find_left_over(const MscclRun& run, std::vector<std::string>& findings) {
 /// The least bytes with which it gets stuck because FIFOs are full, and where.
 void find_full_fifos(const MscclAlgorithm& algorithm, MscclVerdict& verdict) {
   const bool is_simple = algorithm.protocol == "Simple";
-  const std::uint64_t fifo = is_simple                      ? 2097152
-                             : algorithm.protocol == "LL" ? 32768
-                                                          : 576000;
+  const std::uint64_t fifo = is_simple ? 2097152 : algorithm.protocol == "LL" ? 32768 : 576000;
   constexpr int most_chunks = 71;
   const auto chunks = static_cast<std::uint64_t>(algorithm.chunks);
   std::array<bool, most_chunks + 1> counts{};
@@ -149,10 +147,9 @@ void find_full_fifos(const MscclAlgorithm& algorithm, MscclVerdict& verdict) {
     before = std::move(operations);
     const auto stuck = stuck_with_fifos(algorithm, is_simple ? 2 : 8, carried);
     if (!stuck) continue;
-    verdict.hangs_from =
-        carried == most_chunks
-            ? 1
-            : chunks * (fifo / (static_cast<std::uint64_t>(carried) + 1)) + 1;
+    verdict.hangs_from = carried == most_chunks
+                             ? 1
+                             : chunks * (fifo / (static_cast<std::uint64_t>(carried) + 1)) + 1;
     constexpr std::uint64_t default_most = std::uint64_t{128} << 20;
     const std::uint64_t most = algorithm.most_bytes == 0 ? default_most : algorithm.most_bytes;
     std::string text = fmt::format("with {} bytes or more it {}: its FIFO is full or empty",
@@ -211,8 +208,7 @@ MscclVerdict judge_msccl(const MscclAlgorithm& algorithm) {
   if (algorithm.out_of_place)
     find_in_mode(algorithm, run, false, both ? "out of place: " : "", verdict);
   verdict.proved = verdict.findings.empty();
-  if (!verdict.schedule && verdict.no_schedule.empty())
-    verdict.no_schedule = "it is not right";
+  if (!verdict.schedule && verdict.no_schedule.empty()) verdict.no_schedule = "it is not right";
   return verdict;
 }
 

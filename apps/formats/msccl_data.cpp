@@ -25,8 +25,7 @@ MscclCells::MscclCells(const MscclAlgorithm& algorithm, bool in_place)
     : algorithm_(algorithm), in_place_(in_place), starts_{0} {
   for (const MscclGpu& gpu : algorithm.gpus) {
     std::size_t size = 0;
-    for (const MscclBuffer buffer :
-         {MscclBuffer::input, MscclBuffer::output, MscclBuffer::scratch})
+    for (const MscclBuffer buffer : {MscclBuffer::input, MscclBuffer::output, MscclBuffer::scratch})
       size += static_cast<std::size_t>(algorithm.size(gpu, buffer));
     starts_.push_back(starts_.back() + size);
   }
@@ -77,10 +76,9 @@ MscclData::MscclData(const MscclAlgorithm& algorithm, const MscclRun& run, const
       held_(cells.size(), nothing),
       contents_(run.messages.size()) {
   for (int gpu = 0; gpu < algorithm.ranks(); ++gpu) {
-    const int size = algorithm.size(algorithm.gpus[static_cast<std::size_t>(gpu)],
-                                    MscclBuffer::input);
-    for (int c = 0; c < size; ++c)
-      held_[cells.cell(gpu, MscclBuffer::input, c)] = own(gpu, c);
+    const int size =
+        algorithm.size(algorithm.gpus[static_cast<std::size_t>(gpu)], MscclBuffer::input);
+    for (int c = 0; c < size; ++c) held_[cells.cell(gpu, MscclBuffer::input, c)] = own(gpu, c);
   }
   for (std::size_t event = 0; event < run.events.size(); ++event) follow(event);
   finish();
@@ -192,14 +190,14 @@ void MscclData::follow(std::size_t event) {
     const int offset = static_cast<int>(i);
     if (step.type == MscclType::re) {
       const Value left = read(event, place.gpu, step.target, step.target_at + offset);
-      values[i] = combine(event, left,
-                          read(event, place.gpu, step.source, step.source_at + offset));
+      values[i] =
+          combine(event, left, read(event, place.gpu, step.source, step.source_at + offset));
     } else if (step.combines()) {
-      values[i] = combine(event, read(event, place.gpu, step.source, step.source_at + offset),
-                          received[i]);
+      values[i] =
+          combine(event, read(event, place.gpu, step.source, step.source_at + offset), received[i]);
     } else {
-      values[i] = step.reads() ? read(event, place.gpu, step.source, step.source_at + offset)
-                               : received[i];
+      values[i] =
+          step.reads() ? read(event, place.gpu, step.source, step.source_at + offset) : received[i];
     }
   }
   if (step.writes()) {
@@ -217,8 +215,8 @@ void MscclData::follow(std::size_t event) {
 
 void MscclData::finish() {
   for (int gpu = 0; gpu < algorithm_.ranks(); ++gpu) {
-    const int size = algorithm_.size(algorithm_.gpus[static_cast<std::size_t>(gpu)],
-                                     MscclBuffer::output);
+    const int size =
+        algorithm_.size(algorithm_.gpus[static_cast<std::size_t>(gpu)], MscclBuffer::output);
     for (int chunk = 0; chunk < size; ++chunk) {
       const auto want = wanted(gpu, chunk);
       const Value& held = held_[cells_.cell(gpu, MscclBuffer::output, chunk)];

@@ -48,9 +48,10 @@ class MscclBlocks {
 std::string stuck_text(const MscclPlace& place, std::size_t step, bool waits_for_block,
                        bool waits_for_room) {
   const MscclStep& what = place.content->steps[step];
-  const std::string here = fmt::format("hangs: gpu {}, tb {}, step {} waits for", place.gpu,
-                                       place.block, step);
-  if (waits_for_block) return fmt::format("{} tb {}, step {}", here, what.wait_block, what.wait_step);
+  const std::string here =
+      fmt::format("hangs: gpu {}, tb {}, step {} waits for", place.gpu, place.block, step);
+  if (waits_for_block)
+    return fmt::format("{} tb {}, step {}", here, what.wait_block, what.wait_step);
   return fmt::format("{} gpu {} on channel {}", here,
                      waits_for_room ? place.content->send : place.content->receive,
                      place.content->channel);
@@ -87,10 +88,9 @@ MscclRun run_msccl(const MscclAlgorithm& algorithm) {
         MscclEvent event{static_cast<std::uint32_t>(b), static_cast<std::uint32_t>(next[b])};
         if (step.wait_block >= 0) {
           const auto& steps = flagged[lookup.number(place.gpu, step.wait_block)];
-          event.after =
-              std::ranges::lower_bound(steps, static_cast<std::int64_t>(step.wait_step), {},
-                                       &std::pair<std::int64_t, std::int64_t>::first)
-                  ->second;
+          event.after = std::ranges::lower_bound(steps, static_cast<std::int64_t>(step.wait_step),
+                                                 {}, &std::pair<std::int64_t, std::int64_t>::first)
+                            ->second;
         }
         if (step.receives()) {
           auto& fifo = fifos[static_cast<std::size_t>(place.receive_fifo)];

@@ -16,15 +16,14 @@ namespace {
 class MscclLayout {
  public:
   explicit MscclLayout(const MscclRun& run)
-      : run_(run),
-        steps_(run.messages.size(), -1),
-        needed_(run.events.size(), -1) {}
+      : run_(run), steps_(run.messages.size(), -1), needed_(run.events.size(), -1) {}
 
   /// False if only the FIFOs order its thread blocks.
   bool find() {
     const auto most = static_cast<std::int64_t>(run_.messages.size());
     while (pass()) {
-      if (std::ranges::any_of(steps_, [&](std::int64_t step) { return step >= most; })) return false;
+      if (std::ranges::any_of(steps_, [&](std::int64_t step) { return step >= most; }))
+        return false;
     }
     return true;
   }
@@ -76,8 +75,9 @@ struct LaidOp {
 LaidMsccl lay_msccl(const MscclAlgorithm& algorithm, const MscclRun& run, const MscclData& data) {
   MscclLayout layout(run);
   if (!layout.find())
-    return {std::nullopt, "its thread blocks wait for each other in a ring that only FIFOs "
-                          "resolve: it cannot be laid into steps"};
+    return {std::nullopt,
+            "its thread blocks wait for each other in a ring that only FIFOs "
+            "resolve: it cannot be laid into steps"};
   std::size_t steps = 0;
   for (std::size_t m = 0; m < run.messages.size(); ++m)
     steps = std::max(steps, static_cast<std::size_t>(layout.step(m) + 1));
@@ -98,8 +98,7 @@ LaidMsccl lay_msccl(const MscclAlgorithm& algorithm, const MscclRun& run, const 
     ops[static_cast<std::size_t>(message.to)].push_back(
         {layout.step(m), message.received, m, false});
   }
-  std::vector<std::vector<std::pair<std::size_t, const MscclData::Combination*>>> pairs(
-      ops.size());
+  std::vector<std::vector<std::pair<std::size_t, const MscclData::Combination*>>> pairs(ops.size());
   for (const MscclData::Combination& each : data.combinations()) {
     const int gpu = run.blocks[run.events[each.event].block].gpu;
     pairs[static_cast<std::size_t>(gpu)].emplace_back(

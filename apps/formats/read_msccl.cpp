@@ -1,6 +1,7 @@
 // Reads MSCCL XML, and refuses what an executor would not take.
 // SPDX-License-Identifier: Apache-2.0
 #include "wormcube/apps/formats/msccl.hpp"
+#include "wormcube/apps/formats/xml.hpp"
 #include "wormcube/apps/io/text.hpp"
 #include "wormcube/runtime/base/error.hpp"
 
@@ -12,7 +13,6 @@
 #include <tuple>
 
 #include <fmt/core.h>
-#include <tinyxml2.h>
 
 namespace wormcube::apps {
 
@@ -27,9 +27,9 @@ class MscclReader {
  public:
   explicit MscclReader(std::string_view name) : name_(name) {}
 
-  MscclAlgorithm read(const tinyxml2::XMLElement& algo) {
+  MscclAlgorithm read(const XmlElement& algo) {
     MscclAlgorithm result;
-    where_ = fmt::format("line {}", algo.GetLineNum());
+    where_ = fmt::format("line {}", algo.line);
     result.name = shown(text(algo, "name", ""));
     result.protocol = std::string(text(algo, "proto", "Simple"));
     constexpr std::array<std::string_view, 3> protocols{"Simple", "LL", "LL128"};
@@ -53,14 +53,14 @@ class MscclReader {
     }
     result.gpus.resize(static_cast<std::size_t>(ranks));
     std::vector<bool> seen(result.gpus.size());
-    for (const auto* gpu = algo.FirstChildElement("gpu"); gpu != nullptr;
-         gpu = gpu->NextSiblingElement("gpu")) {
-      where_ = fmt::format("line {}", gpu->GetLineNum());
-      gpu_ = number(*gpu, "id", {}, 0, ranks - 1);
+    for (const XmlElement& element : algo.children) {
+      if (element.name != "gpu") continue;
+      where_ = fmt::format("line {}", element.line);
+      gpu_ = number(element, "id", {}, 0, ranks - 1);
       const auto g = static_cast<std::size_t>(gpu_);
       if (seen[g]) fail(fmt::format("gpu {} twice", gpu_));
       seen[g] = true;
-      read_gpu(result, *gpu, result.gpus[g]);
+      read_gpu(result, element, result.gpus[g]);
     }
     for (std::size_t g = 0; g < seen.size(); ++g) {
       if (!seen[g]) fail(fmt::format("gpu {} of {} is missing", g, ranks));
@@ -74,10 +74,9 @@ class MscclReader {
     throw UsageError(fmt::format("{}: {}: {}", name_, where_, what));
   }
 
-  static std::string_view text(const tinyxml2::XMLElement& element, const char* key,
+  static std::string_view text(const XmlElement& element, const char* key,
                                std::string_view otherwise) {
-    const char* const value = element.Attribute(key);
-    return value != nullptr ? std::string_view(value) : otherwise;
+    return element.attribute(key).value_or(otherwise);
   }
   template <class T>
   T parsed(std::string_view value, const char* key) const {
@@ -88,49 +87,48 @@ class MscclReader {
     return result;
   }
   /// \param otherwise  if it is left out; nothing: it must be there
-  int number(const tinyxml2::XMLElement& element, const char* key, std::optional<int> otherwise,
-             int least, int most) const {
-    const char* const value = element.Attribute(key);
-    if (value == nullptr) {
+  int number(const XmlElement& element, const char* key, std::optional<int> otherwise, int least,
+             int most) const {
+    const auto value = element.attribute(key);
+    if (!value) {
       if (!otherwise) fail(fmt::format("attribute {} is missing", key));
       return *otherwise;
     }
-    const int result = parsed<int>(value, key);
+    const int result = parsed<int>(*value, key);
     if (result < least || result > most)
       fail(fmt::format("{} {}; expected {} to {}", key, result, least, most));
     return result;
   }
-  std::uint64_t bytes(const tinyxml2::XMLElement& element, const char* key) const {
-    const char* const value = element.Attribute(key);
-    return value == nullptr ? 0 : parsed<std::uint64_t>(value, key);
+  std::uint64_t bytes(const XmlElement& element, const char* key) const {
+    const auto value = element.attribute(key);
+    return value ? parsed<std::uint64_t>(*value, key) : 0;
   }
   MscclCollective collective(std::string_view name) const {
     const auto found = std::ranges::find(msccl_collectives, name);
     if (found == msccl_collectives.end()) {
-      fail(fmt::format("coll '{}'; expected allreduce, allgather, reduce, broadcast, alltoall, "
-                       "reduce_scatter or custom",
-                       shown(name, 20)));
+      fail(
+          fmt::format("coll '{}'; expected allreduce, allgather, reduce, broadcast, alltoall, "
+                      "reduce_scatter or custom",
+                      shown(name, 20)));
     }
     return static_cast<MscclCollective>(found - msccl_collectives.begin());
   }
 
-  void read_gpu(const MscclAlgorithm& algorithm, const tinyxml2::XMLElement& element,
-                MscclGpu& gpu) {
+  void read_gpu(const MscclAlgorithm& algorithm, const XmlElement& element, MscclGpu& gpu) {
     constexpr int most_blocks = 1 << 16;
     gpu.scratch = number(element, "s_chunks", 0, 0, 1 << 24);
     std::map<std::tuple<int, int, bool>, int> ends;  // (peer, channel, sends) -> thread block
-    for (const auto* tb = element.FirstChildElement("tb"); tb != nullptr;
-         tb = tb->NextSiblingElement("tb")) {
+    for (const XmlElement& tb : element.children) {
+      if (tb.name != "tb") continue;
       const int block = static_cast<int>(gpu.blocks.size());
       where_ = fmt::format("gpu {}, tb {}", gpu_, block);
-      if (number(*tb, "id", {}, 0, most_blocks) != block)
-        fail(fmt::format("id {}; thread blocks are numbered from 0 without gaps",
-                         number(*tb, "id", {}, 0, most_blocks)));
+      if (number(tb, "id", {}, 0, most_blocks) != block)
+        fail("thread blocks are numbered from 0 without gaps");
       MscclThreadBlock read;
       const int ranks = algorithm.ranks();
-      read.send = number(*tb, "send", -1, -1, ranks - 1);
-      read.receive = number(*tb, "recv", -1, -1, ranks - 1);
-      read.channel = number(*tb, "chan", 0, 0, 1 << 16);
+      read.send = number(tb, "send", -1, -1, ranks - 1);
+      read.receive = number(tb, "recv", -1, -1, ranks - 1);
+      read.channel = number(tb, "chan", 0, 0, 1 << 16);
       if (read.channel >= algorithm.channels)
         fail(fmt::format("channel {} of {}", read.channel, algorithm.channels));
       for (const bool sends : {true, false}) {
@@ -145,7 +143,7 @@ class MscclReader {
         }
       }
       gpu.blocks.push_back(std::move(read));
-      read_steps(algorithm, gpu, *tb, block);
+      read_steps(algorithm, gpu, tb, block);
     }
     constexpr std::size_t msccl_blocks = 64, rccl_blocks = 216;
     note(gpu.blocks.size() > msccl_blocks,
@@ -168,33 +166,32 @@ class MscclReader {
     }
   }
 
-  void read_steps(const MscclAlgorithm& algorithm, MscclGpu& gpu,
-                  const tinyxml2::XMLElement& tb, int block) {
+  void read_steps(const MscclAlgorithm& algorithm, MscclGpu& gpu, const XmlElement& tb, int block) {
     MscclThreadBlock& read = gpu.blocks.back();
-    for (const auto* element = tb.FirstChildElement("step"); element != nullptr;
-         element = element->NextSiblingElement("step")) {
+    for (const XmlElement& element : tb.children) {
+      if (element.name != "step") continue;
       const int number_of_step = static_cast<int>(read.steps.size());
       where_ = fmt::format("gpu {}, tb {}, step {}", gpu_, block, number_of_step);
-      if (parsed<int>(text(*element, "s", ""), "s") != number_of_step)
+      if (parsed<int>(text(element, "s", ""), "s") != number_of_step)
         fail("steps are numbered 0, 1, .. in order");
-      const std::string_view name = text(*element, "type", "");
+      const std::string_view name = text(element, "type", "");
       const auto type = std::ranges::find(msccl_types, name);
       if (type == msccl_types.end())
         fail(fmt::format("type '{}'; expected s, r, cpy, re, rcs, rrc, rrs, rrcs or nop",
                          shown(name, 20)));
       MscclStep step;
       step.type = static_cast<MscclType>(type - msccl_types.begin());
-      step.flagged = number(*element, "hasdep", 0, 0, 1) == 1;
+      step.flagged = number(element, "hasdep", 0, 0, 1) == 1;
       constexpr int any = 1 << 24;
-      step.wait_block = number(*element, "depid", -1, -1, any);
-      step.wait_step = number(*element, "deps", -1, -1, any);
+      step.wait_block = number(element, "depid", -1, -1, any);
+      step.wait_step = number(element, "deps", -1, -1, any);
       if (step.type != MscclType::nop) {
         constexpr int most_chunks = 71;
-        step.count = number(*element, "cnt", {}, 1, most_chunks);
+        step.count = number(element, "cnt", {}, 1, most_chunks);
         if (step.reads())
-          place(algorithm, gpu, *element, "src", step.source, step.source_at, step.count);
+          place(algorithm, gpu, element, "src", step.source, step.source_at, step.count);
         if (step.writes())
-          place(algorithm, gpu, *element, "dst", step.target, step.target_at, step.count);
+          place(algorithm, gpu, element, "dst", step.target, step.target_at, step.count);
       }
       if (step.sends() && read.send < 0) fail("sends, and its thread block has no `send` peer");
       if (step.receives() && read.receive < 0)
@@ -207,9 +204,8 @@ class MscclReader {
                      read.steps.size(), rccl_steps, msccl_steps));
   }
 
-  void place(const MscclAlgorithm& algorithm, const MscclGpu& gpu,
-             const tinyxml2::XMLElement& element, const std::string& which, MscclBuffer& buffer,
-             int& at, int count) const {
+  void place(const MscclAlgorithm& algorithm, const MscclGpu& gpu, const XmlElement& element,
+             const std::string& which, MscclBuffer& buffer, int& at, int count) const {
     const std::string_view name = text(element, (which + "buf").c_str(), "");
     if (name != "i" && name != "o" && name != "s")
       fail(fmt::format("{}buf '{}'; expected i, o or s", which, shown(name, 20)));
@@ -249,8 +245,8 @@ void require_msccl_memory(const MscclAlgorithm& algorithm, std::string_view name
     }
   }
   constexpr double bytes_of_cell = 64, bytes_of_chunk = 64, bytes_of_clock = 4;
-  const double bytes = cells * bytes_of_cell + chunks * bytes_of_chunk +
-                       (clocks + blocks) * blocks * bytes_of_clock;
+  const double bytes =
+      cells * bytes_of_cell + chunks * bytes_of_chunk + (clocks + blocks) * blocks * bytes_of_clock;
   if (bytes > most_bytes) {
     throw UsageError(fmt::format("{}: checking it would take more than {:.0f} MiB of memory", name,
                                  most_bytes / (1024 * 1024)));
@@ -289,26 +285,13 @@ bool is_msccl(std::string_view text) {
 }
 
 MscclAlgorithm parse_msccl(std::string_view text, std::string_view name, double most_bytes) {
-  // The parser keeps the text, and about 100 bytes for each attribute of ten characters.
-  constexpr double growth = 16;
-  if (static_cast<double>(text.size()) * growth > most_bytes) {
-    throw UsageError(fmt::format("{}: {} bytes of XML; they would take more memory than {:.0f} MiB",
-                                 name, text.size(), most_bytes / (1024 * 1024)));
+  const XmlElement root = parse_xml(text, name, most_bytes);
+  if (root.name != "algo") {
+    throw UsageError(fmt::format(
+        "{}:{}: not a schedule: the XML's outermost element is '{}', not 'algo' (MSCCL)", name,
+        root.line, shown(root.name, 20)));
   }
-  tinyxml2::XMLDocument document;
-  if (document.Parse(text.data(), text.size()) != tinyxml2::XML_SUCCESS) {
-    throw UsageError(fmt::format("{}:{}: not XML: {}", name, std::max(1, document.ErrorLineNum()),
-                                 shown(document.ErrorStr() != nullptr ? document.ErrorStr() : "?",
-                                       120)));
-  }
-  const tinyxml2::XMLElement* const root = document.RootElement();
-  if (root == nullptr || std::string_view(root->Name()) != "algo") {
-    throw UsageError(fmt::format("{}:{}: not a schedule: the XML's outermost element is '{}', not "
-                                 "'algo' (MSCCL)",
-                                 name, root != nullptr ? root->GetLineNum() : 1,
-                                 shown(root != nullptr ? root->Name() : "", 20)));
-  }
-  MscclAlgorithm algorithm = MscclReader(name).read(*root);
+  MscclAlgorithm algorithm = MscclReader(name).read(root);
   require_msccl_memory(algorithm, name, most_bytes);
   return algorithm;
 }

@@ -182,8 +182,8 @@ void call_with_names(Node& plain, const Collective& collective, const Contract& 
                  : own.span();
   node.local([&] {
     for (Rank block = 0; block < gives; ++block) {
-      naming.fill(r, block, input.subspan(inputs[static_cast<std::size_t>(block)],
-                                          naming.block_bytes()));
+      naming.fill(r, block,
+                  input.subspan(inputs[static_cast<std::size_t>(block)], naming.block_bytes()));
     }
   });
   std::vector<Bytes> sizes;
@@ -194,9 +194,9 @@ void call_with_names(Node& plain, const Collective& collective, const Contract& 
     using Cut = BasicBlocks<typename decltype(data)::element_type>;
     return uneven ? Cut(data, at) : Cut(data, blocks);
   };
-  collective.algorithm->program(node, {cut(ConstSpan(input), gives, inputs),
-                                       cut(output.span(), ends_with, outputs),
-                                       collective.arguments, collective.options, sizes});
+  collective.algorithm->program(
+      node, {cut(ConstSpan(input), gives, inputs), cut(output.span(), ends_with, outputs),
+             collective.arguments, collective.options, sizes});
 }
 
 }  // namespace
@@ -239,8 +239,7 @@ NamedSchedule named_call(const Collective& collective, const Topology& topology,
   Collective with_names = collective;
   if (operation->reduces) with_names.arguments.reduction = naming.reduction(named.commutative);
   prove(
-      topology,
-      [&](Node& node) { call_with_names(node, with_names, contract, naming); },
+      topology, [&](Node& node) { call_with_names(node, with_names, contract, naming); },
       [&](const Delivery& delivery) { naming.add(delivery); });
   naming.name(named);
   const NamedReport report = prove_named(named, &goal);
