@@ -8,6 +8,7 @@
 #include "wormcube/runtime/schedule/findings.hpp"
 #include "wormcube/runtime/schedule/link_use.hpp"
 #include "wormcube/runtime/schedule/long_loop.hpp"
+#include "wormcube/runtime/schedule/named.hpp"
 #include "wormcube/runtime/schedule/parallel.hpp"
 #include "wormcube/runtime/schedule/step_matcher.hpp"
 
@@ -182,24 +183,16 @@ class Checker : public StepFindings {
           if (sent == expected) return;
           report_.unmatched += 2;
           unmatched_.add(step_, [&] {
-            return fmt::format(
-                "step {}: node {} sends {} bytes to node {}, which receives {} (tag {})", step_,
-                send.from, sent, send.to, expected, send.tag);
+            return unmatched_send_text(step_, send.from, send.to, send.tag, sent, expected);
           });
         },
         [this](const End& end, bool is_send) {
           ++report_.unmatched;
           unmatched_.add(step_, [&] {
-            return is_send ? fmt::format(
-                                 "step {}: node {} sends {} bytes to node {} (tag {}), which has "
-                                 "no receive "
-                                 "for it",
-                                 step_, end.from, end.record->bytes, end.to, end.tag)
-                           : fmt::format(
-                                 "step {}: node {} receives {} bytes from node {} (tag {}), which "
-                                 "does not "
-                                 "send them",
-                                 step_, end.to, end.record->bytes, end.from, end.tag);
+            return is_send ? unmatched_send_text(step_, end.from, end.to, end.tag,
+                                                 end.record->bytes, std::nullopt)
+                           : unmatched_receive_text(step_, end.from, end.to, end.tag,
+                                                    end.record->bytes);
           });
         });
   }

@@ -8,6 +8,7 @@
 #include "wormcube/runtime/schedule/dry_run_limit.hpp"
 #include "wormcube/runtime/schedule/logger.hpp"
 #include "wormcube/runtime/schedule/long_loop.hpp"
+#include "wormcube/runtime/schedule/named.hpp"
 #include "wormcube/runtime/schedule/step_matcher.hpp"
 
 #include <algorithm>
@@ -177,9 +178,8 @@ class Proof {
         [this](const End& send, const End& receive) {
           const Bytes sent = send.record->bytes(), expected = receive.record->bytes();
           if (sent != expected) {
-            throw ProgramError(fmt::format(
-                "step {}: node {} sends {} bytes to node {}, which receives {} (tag {})", step_,
-                send.from, sent, send.to, expected, send.tag));
+            throw ProgramError(
+                unmatched_send_text(step_, send.from, send.to, send.tag, sent, expected));
           }
           copy(send.record->pieces(), receive.record->pieces());
           if (listener_) {
@@ -187,16 +187,12 @@ class Proof {
           }
         },
         [this](const End& end, bool is_send) {
+          const Bytes bytes = end.record->bytes();
           throw ProgramError(
-              is_send
-                  ? fmt::format("step {}: node {} sends {} bytes to node {} (tag {}), which has no "
-                                "receive for it{}",
-                                step_, end.from, end.record->bytes(), end.to, end.tag,
-                                ended(end.to))
-                  : fmt::format(
-                        "step {}: node {} receives {} bytes from node {} (tag {}), which does "
-                        "not send them{}",
-                        step_, end.to, end.record->bytes(), end.from, end.tag, ended(end.from)));
+              is_send ? unmatched_send_text(step_, end.from, end.to, end.tag, bytes, std::nullopt) +
+                            ended(end.to)
+                      : unmatched_receive_text(step_, end.from, end.to, end.tag, bytes) +
+                            ended(end.from));
         });
   }
 

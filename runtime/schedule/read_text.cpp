@@ -1,12 +1,11 @@
 // Reads the text form of a schedule; every error names its line.
 // SPDX-License-Identifier: Apache-2.0
 #include "wormcube/runtime/base/error.hpp"
+#include "wormcube/runtime/schedule/line_reader.hpp"
 #include "wormcube/runtime/schedule/text.hpp"
 #include "wormcube/runtime/schedule/text_words.hpp"
 
 #include <algorithm>
-#include <charconv>
-#include <concepts>
 #include <string>
 #include <string_view>
 
@@ -15,20 +14,9 @@
 namespace wormcube {
 namespace {
 
-/// Text in an error message: shortened, and without control characters.
-std::string shown(std::string_view text, std::size_t most = 40) {
-  std::string out;
-  for (const char c : text.substr(0, most)) {
-    const auto byte = static_cast<unsigned char>(c);
-    out += byte < 0x20 || byte >= 0x7f ? fmt::format("\\x{:02x}", byte) : std::string(1, c);
-  }
-  return out + (text.size() > most ? "..." : "");
-}
-
-class Reader {
+class Reader : private LineReader {
  public:
-  Reader(std::string_view text, std::string_view name, double most_bytes)
-      : rest_(text), name_(name), most_bytes_(most_bytes) {}
+  using LineReader::LineReader;
 
   Schedule read() {
     next_line();
@@ -52,67 +40,6 @@ class Reader {
   }
 
  private:
-  [[noreturn]] void fail(std::string_view what) const {
-    throw UsageError(fmt::format("{}: line {}: {}", name_, number_, what));
-  }
-
-  // Lines.
-
-  /// The next line with content, without surrounding blanks and comments; an empty one at the end.
-  void next_line() {
-    while (!rest_.empty()) {
-      const std::size_t end = std::min(rest_.find('\n'), rest_.size());
-      line_ = rest_.substr(0, end);
-      rest_.remove_prefix(std::min(end + 1, rest_.size()));
-      ++number_;
-      line_ = line_.substr(0, line_.find('#'));
-      skip_blanks();
-      while (!line_.empty() && is_blank(line_.back())) line_.remove_suffix(1);
-      if (!line_.empty()) return;
-    }
-    line_ = {};
-  }
-  static bool is_blank(char c) { return c == ' ' || c == '\t' || c == '\r'; }
-
-  // Words of a line, removed from its start.
-
-  void skip_blanks() {
-    while (!line_.empty() && is_blank(line_.front())) line_.remove_prefix(1);
-  }
-  bool accept(char wanted) {
-    skip_blanks();
-    if (line_.empty() || line_.front() != wanted) return false;
-    line_.remove_prefix(1);
-    return true;
-  }
-  /// The next word, up to a blank, a comma or a colon.
-  std::string_view peek() {
-    skip_blanks();
-    return line_.substr(0, std::min(line_.find_first_of(" \t\r,:"), line_.size()));
-  }
-  bool accept(std::string_view wanted) {
-    if (peek() != wanted) return false;
-    line_.remove_prefix(wanted.size());
-    return true;
-  }
-  void expect(std::string_view wanted) {
-    if (!accept(wanted)) fail(fmt::format("'{}' expected before '{}'", wanted, shown(line_)));
-  }
-  void expect_end() {
-    skip_blanks();
-    if (!line_.empty()) fail(fmt::format("unexpected '{}' at the end of the line", shown(line_)));
-  }
-  template <std::integral T>
-  T number(std::string_view what) {
-    skip_blanks();
-    T value{};
-    const auto [end, error] = std::from_chars(line_.data(), line_.data() + line_.size(), value);
-    if (error == std::errc::result_out_of_range)
-      fail(fmt::format("{} '{}' is too large", what, shown(peek())));
-    if (error != std::errc{}) fail(fmt::format("{} expected before '{}'", what, shown(line_)));
-    line_.remove_prefix(static_cast<std::size_t>(end - line_.data()));
-    return value;
-  }
   Rank rank() {
     const Rank value = number<Rank>("a node");
     if (value < 0 || value >= topology_->nodes()) {
@@ -145,15 +72,6 @@ class Reader {
   }
 
   // The steps.
-
-  void charge(double bytes) {
-    bytes_ += bytes;
-    if (bytes_ > most_bytes_) {
-      constexpr double mebibyte = 1024.0 * 1024;
-      fail(fmt::format("the schedule would take more than {:.0f} MiB of memory",
-                       most_bytes_ / mebibyte));
-    }
-  }
 
   struct Nodes {
     std::size_t first, last;
@@ -322,10 +240,6 @@ class Reader {
     }
   }
 
-  std::string_view rest_, line_;
-  std::string_view name_;
-  std::size_t number_ = 0;
-  double bytes_ = 0, most_bytes_;
   const Topology* topology_ = nullptr;
 };
 

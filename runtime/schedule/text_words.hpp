@@ -10,7 +10,8 @@
 
 namespace wormcube {
 
-inline constexpr std::string_view schedule_first_line = "wormcube schedule 1";
+inline constexpr std::string_view schedule_first_line = "wormcube schedule 1",
+                                  named_schedule_first_line = "wormcube schedule 2";
 
 /// Bytes that a node works on in the gap before a step, by their keyword. Another count of RankLog
 /// that works in the same way is one more row here.

@@ -557,7 +557,7 @@ TEST_CASE("a schedule that does not match is refused before anything runs", "[re
   Schedule schedule = written("line:3", {{{0, 2, 8}}});
   schedule.ranks[2].ops[0].bytes = 9;
   CHECK_THROWS_WITH(replay(schedule, Routing(schedule.topology), unit_model()),
-                    Catch::Matchers::Contains("node 0 sends 8 bytes to node 2, which receives 9"));
+                    Catch::Matchers::Contains("node 0 sends 8 bytes to 2, which receives 9"));
   const Schedule good = written("line:3", {{{0, 2, 8}}});
   MachineModel model = unit_model();
   model.hop = 0;

@@ -32,7 +32,7 @@ struct CheckCommand {
   std::string bytes = "1K";
   CheckOptions check;
   double time_limit = 0;
-  std::string schedule;
+  std::string schedule, as;
   const CLI::Option* seed_option = nullptr;
   OutputOptions output;
 };
@@ -184,9 +184,16 @@ ExitCode check(Context& context, const CheckCommand& given) {
       throw UsageError(
           "--schedule already defines operation and network; do not pass OPERATION or --on");
     const CommandLimit limited(context, limit);
-    return check_schedule(context, options.schedule, options.what.algorithm.ports == "all",
-                          options.check.virtual_channels, options.output);
+    return check_schedule(context,
+                          {.file = options.schedule,
+                           .as = options.as,
+                           .call = options.what.call,
+                           .all_port = options.what.algorithm.ports == "all",
+                           .virtual_channels = options.check.virtual_channels,
+                           .prove_messages = options.check.prove_messages},
+                          options.output);
   }
+  if (!options.as.empty()) throw UsageError("--as is for --schedule; OPERATION already names it");
   if (options.what.operation.empty())
     throw UsageError("OPERATION is required (or a schedule: --schedule FILE)");
   if (options.what.on.empty()) throw UsageError("--on is required");
@@ -243,10 +250,15 @@ Action add_check(CLI::App& program) {
   app.add_option("OPERATION", options->what.operation, operations_text());
   add_on_option(app, options->what.on, false);
   app.add_option("--schedule", options->schedule,
-                 "Check the laws and counts of a schedule file, as `show --write-schedule` writes "
-                 "it; it has no data, so delivery is not proved")
+                 "Check the laws and counts of a schedule file, and prove that it performs the "
+                 "operation that it names")
       ->type_name("FILE")
       ->check(file_name())
+      ->group("What");
+  app.add_option("--as", options->as,
+                 "Prove that the schedule performs this operation, with the arguments of the call "
+                 "(--root ..), instead of the one that its file names")
+      ->type_name("OPERATION")
       ->group("What");
   add_algorithm_options(app, options->what.algorithm);
   options->what.bytes_option = app.add_option("--bytes", options->bytes,

@@ -8,31 +8,93 @@
 #include "wormcube/apps/cli/options/schedules.hpp"
 #include "wormcube/apps/cli/output/results.hpp"
 #include "wormcube/apps/cli/output/table.hpp"
+#include "wormcube/collectives/core/operations.hpp"
+#include "wormcube/collectives/harness/schedule_goal.hpp"
+#include "wormcube/runtime/base/error.hpp"
 #include "wormcube/runtime/schedule/check.hpp"
+
+#include <algorithm>
+#include <optional>
+#include <utility>
 
 #include <fmt/core.h>
 
 namespace wormcube::cli {
 
-ExitCode check_schedule(const Context& context, const std::string& file, bool all_port,
-                        int virtual_channels, const OutputOptions& output) {
-  const Schedule schedule = read_schedule(file);
-  const Topology& topology = schedule.topology;
-  const ScheduleReport report =
-      wormcube::check(schedule, Routing(topology, virtual_channels), all_port);
-  const bool holds = report.matched() && report.port_violations == 0 && report.deadlock_free;
-  constexpr const char* no_contents = "a schedule has sizes but no contents";
+namespace {
 
-  print_setting(output, "check", "the schedule " + file);
+/// The operation that the schedule is to perform: of --as with its arguments, or the file's.
+std::optional<ScheduledCall> call_of(const ScheduleCheck& what, const NamedSchedule& named) {
+  const Rank nodes = named.schedule.topology.nodes();
+  if (!what.as.empty()) {
+    const Operation operation = parse_operation(what.as);
+    ScheduledCall call{operation, what.call.resolve(operation)};
+    require_arguments(operation, nodes, call.arguments);
+    return call;
+  }
+  for (const CLI::Option* option : {what.call.root_option, what.call.by_option,
+                                    what.call.sources_option, what.call.permutation_option}) {
+    if (option != nullptr && option->count() > 0)
+      throw UsageError(option->get_name() + " with --schedule needs --as OPERATION");
+  }
+  if (!named.operation) return std::nullopt;
+  return scheduled_call(*named.operation, nodes);
+}
+
+NamedReport prove(const ScheduleCheck& what, ScheduleFile& file,
+                  const std::optional<ScheduledCall>& call, std::size_t messages) {
+  std::optional<Goal> goal;
+  if (call) goal = goal_of(call->operation, call->arguments, file.named.schedule.topology.nodes());
+  if (std::cmp_greater(messages, what.prove_messages)) {
+    NamedReport report;
+    report.reason = report.arrivals =
+        fmt::format("not proved: {} messages; proved up to {} (--prove-messages)", messages,
+                    what.prove_messages);
+    return report;
+  }
+  NamedReport report = prove_named(file.named, goal ? &*goal : nullptr);
+  if (!file.no_contents.empty() && !report.delivered) report.reason = file.no_contents;
+  return report;
+}
+
+}  // namespace
+
+ExitCode check_schedule(const Context& context, const ScheduleCheck& what,
+                        const OutputOptions& output) {
+  ScheduleFile file = read_schedule_file(what.file);
+  const Schedule& schedule = file.named.schedule;
+  const Topology& topology = schedule.topology;
+  const std::optional<ScheduledCall> call = call_of(what, file.named);
+  const ScheduleReport report =
+      wormcube::check(schedule, Routing(topology, what.virtual_channels), what.all_port);
+  NamedReport proof = prove(what, file, call, report.messages);
+  for (const std::string& problem : report.problems) {
+    if (proof.findings.size() < 10 &&
+        std::ranges::find(proof.findings, problem) == proof.findings.end())
+      proof.findings.push_back(problem);
+  }
+  const bool holds = proof.findings.empty() && report.deadlock_free && proof.delivered != false;
+
+  print_setting(output, "check", "the schedule " + what.file);
   print_setting(output, "topology", topology_text(topology));
-  print_setting(output, "ports", ports_text(all_port));
+  print_setting(output, "ports", ports_text(what.all_port));
+  if (call) {
+    const std::string arguments = arguments_text(call->operation, call->arguments);
+    print_setting(output, "as",
+                  std::string(call->operation->name) + (arguments.empty() ? "" : ", " + arguments));
+  }
   Table table(
       {{.head = "figure", .text = true}, {.head = "value"}, {.head = "unit", .text = true}});
-  Json json{{"schedule", file},
+  Json json{{"schedule", what.file},
+            {"format", file.format},
             {"topology", topology.name()},
             {"nodes", topology.nodes()},
-            {"ports", ports_text(all_port)},
-            {"virtual_channels", virtual_channels}};
+            {"ports", ports_text(what.all_port)},
+            {"virtual_channels", what.virtual_channels}};
+  put(json, "operation", call ? Json(call->operation->name) : Json(nullptr),
+      "no operation is named");
+  put(json, "arguments", call ? arguments_json(call->operation, call->arguments) : Json(nullptr),
+      "no operation is named");
   const auto add = [&](const char* key, const char* head, auto value, const char* unit) {
     table.add({head, cell(static_cast<double>(value)), unit});
     json[key] = value;
@@ -50,16 +112,29 @@ ExitCode check_schedule(const Context& context, const std::string& file, bool al
   add("link_load_max", "link load", report.link_load_max, "messages on one link in one step");
   add("port_violations", "port violations", report.port_violations, "");
   add("unmatched", "unmatched", report.unmatched, "sends and receives without a partner");
+  add("broken_laws", "broken laws", proof.broken, "of messages and values");
   table.add({"deadlock-free", cell(std::optional<bool>(report.deadlock_free)), ""});
-  table.add({"delivered", "?", no_contents});
-  table.add({"passed", holds ? "yes" : "NO", "matched, ports, deadlock"});
+  table.add({"delivered", cell(proof.delivered), proof.reason});
+  table.add(
+      {"exactly once", cell(proof.exactly_once), proof.exactly_once == true ? "" : proof.arrivals});
   json["deadlock_free"] = report.deadlock_free;
-  put(json, "delivered", nullptr, no_contents);
-  json["problems"] = report.problems;
+  put(json, "delivered", proof.delivered ? Json(*proof.delivered) : Json(nullptr), proof.reason);
+  put(json, "exactly_once", proof.exactly_once ? Json(*proof.exactly_once) : Json(nullptr),
+      proof.arrivals);
+  constexpr const char* no_reduction = "no proved reduction";
+  const auto put_words = [&](const char* key, const std::optional<bool>& value, const char* yes,
+                             const char* no) {
+    put(json, key, value ? Json(*value ? yes : no) : Json(nullptr), no_reduction);
+    if (value) table.add({key, *value ? yes : no, ""});
+  };
+  put_words("order", proof.order_changed, "changed", "kept");
+  put_words("brackets", proof.brackets_alike, "alike", "differ");
+  table.add({"passed", holds ? "yes" : "NO", ""});
+  json["problems"] = proof.findings;
   json["contention"] = report.contention;
   json["passed"] = holds;
   print_table(output, table);
-  for (const std::string& problem : report.problems) print_fact(output, "FAILED", problem);
+  for (const std::string& finding : proof.findings) print_fact(output, "FAILED", finding);
   if (!report.deadlock_free) print_fact(output, "FAILED", report.cycle);
   for (const std::string& shared : report.contention) print_note(output, "shared: " + shared);
   std::vector<Json> results;

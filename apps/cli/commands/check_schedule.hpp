@@ -4,14 +4,24 @@
 
 #include "wormcube/apps/cli/core/context.hpp"
 #include "wormcube/apps/cli/core/exit_code.hpp"
+#include "wormcube/apps/cli/options/call.hpp"
 #include "wormcube/apps/cli/output/files.hpp"
 
+#include <cstdint>
 #include <string>
 
 namespace wormcube::cli {
 
-/// \param all_port  one message per link at a time, instead of one per node
-ExitCode check_schedule(const Context& context, const std::string& file, bool all_port,
-                        int virtual_channels, const OutputOptions& output);
+/// What `check --schedule` checks.
+struct ScheduleCheck {
+  std::string file;
+  std::string as;         ///< the operation; empty: the file's
+  CallOptions call;       ///< its arguments
+  bool all_port = false;  ///< one message per link at a time, instead of one per node
+  int virtual_channels = 2;
+  std::int64_t prove_messages = 0;
+};
+ExitCode check_schedule(const Context& context, const ScheduleCheck& what,
+                        const OutputOptions& output);
 
 }  // namespace wormcube::cli

@@ -1,0 +1,235 @@
+// Follows the chunks of an MSCCL algorithm through one run.
+// SPDX-License-Identifier: Apache-2.0
+#include "wormcube/apps/formats/msccl_data.hpp"
+
+#include <algorithm>
+
+#include <fmt/core.h>
+
+namespace wormcube::apps {
+
+namespace {
+
+constexpr WordId nothing_word = ~WordId{0}, unknown_word = nothing_word - 1;
+constexpr Value nothing{nothing_word, 0, 0};
+/// Follows from a finding: not reported again.
+constexpr Value unknown{unknown_word, 0, 0};
+
+constexpr char letter(MscclBuffer buffer) {
+  return buffer == MscclBuffer::input ? 'i' : buffer == MscclBuffer::output ? 'o' : 's';
+}
+
+}  // namespace
+
+MscclCells::MscclCells(const MscclAlgorithm& algorithm, bool in_place)
+    : algorithm_(algorithm), in_place_(in_place), starts_{0} {
+  for (const MscclGpu& gpu : algorithm.gpus) {
+    std::size_t size = 0;
+    for (const MscclBuffer buffer : {MscclBuffer::input, MscclBuffer::output, MscclBuffer::scratch})
+      size += static_cast<std::size_t>(algorithm.size(gpu, buffer));
+    starts_.push_back(starts_.back() + size);
+  }
+}
+
+std::size_t MscclCells::cell(int gpu, MscclBuffer buffer, int chunk) const {
+  if (in_place_) {
+    const int own = gpu * algorithm_.parts();
+    if (algorithm_.collective == MscclCollective::reduce_scatter) {
+      if (buffer == MscclBuffer::output) buffer = MscclBuffer::input, chunk += own;
+    } else if (buffer == MscclBuffer::input) {
+      buffer = MscclBuffer::output;
+      if (algorithm_.collective == MscclCollective::allgather) chunk += own;
+    }
+  }
+  const auto g = static_cast<std::size_t>(gpu);
+  const MscclGpu& of = algorithm_.gpus[g];
+  std::size_t at = starts_[g];
+  if (buffer != MscclBuffer::input)
+    at += static_cast<std::size_t>(algorithm_.size(of, MscclBuffer::input));
+  if (buffer == MscclBuffer::scratch)
+    at += static_cast<std::size_t>(algorithm_.size(of, MscclBuffer::output));
+  return at + static_cast<std::size_t>(chunk);
+}
+
+int MscclCells::gpu(std::size_t cell) const {
+  return static_cast<int>(std::ranges::upper_bound(starts_, cell) - starts_.begin()) - 1;
+}
+
+std::string MscclCells::text(std::size_t cell) const {
+  const int gpu = this->gpu(cell);
+  const MscclGpu& of = algorithm_.gpus[static_cast<std::size_t>(gpu)];
+  auto chunk = static_cast<int>(cell - starts_[static_cast<std::size_t>(gpu)]);
+  for (const MscclBuffer buffer : {MscclBuffer::input, MscclBuffer::output}) {
+    const int size = algorithm_.size(of, buffer);
+    if (chunk < size) return fmt::format("{}[{}]", letter(buffer), chunk);
+    chunk -= size;
+  }
+  return fmt::format("s[{}]", chunk);
+}
+
+MscclData::MscclData(const MscclAlgorithm& algorithm, const MscclRun& run, const MscclCells& cells)
+    : algorithm_(algorithm),
+      run_(run),
+      cells_(cells),
+      parts_(algorithm.parts()),
+      words_(algorithm.ranks()),
+      held_(cells.size(), nothing),
+      contents_(run.messages.size()) {
+  for (int gpu = 0; gpu < algorithm.ranks(); ++gpu) {
+    const int size =
+        algorithm.size(algorithm.gpus[static_cast<std::size_t>(gpu)], MscclBuffer::input);
+    for (int c = 0; c < size; ++c) held_[cells.cell(gpu, MscclBuffer::input, c)] = own(gpu, c);
+  }
+  for (std::size_t event = 0; event < run.events.size(); ++event) follow(event);
+  finish();
+}
+
+/// Chunk c of a GPU's input. In a broadcast only the root gives a block.
+Value MscclData::own(int gpu, int chunk) const {
+  if (algorithm_.collective == MscclCollective::broadcast && gpu != 0) return nothing;
+  const bool has_blocks = algorithm_.collective == MscclCollective::alltoall ||
+                          algorithm_.collective == MscclCollective::reduce_scatter;
+  const auto word = static_cast<WordId>(gpu);
+  return has_blocks ? Value{word, chunk / parts_, chunk % parts_} : Value{word, 0, chunk};
+}
+
+/// What chunk c of a GPU's output must hold.
+std::optional<Value> MscclData::wanted(int gpu, int chunk) {
+  const WordId all = words_.interval(0, algorithm_.ranks());
+  switch (algorithm_.collective) {
+    case MscclCollective::allreduce:
+      return Value{all, 0, chunk};
+    case MscclCollective::reduce:
+      return gpu == 0 ? std::optional(Value{all, 0, chunk}) : std::nullopt;
+    case MscclCollective::broadcast:
+      return Value{0, 0, chunk};
+    case MscclCollective::allgather:
+      return Value{static_cast<WordId>(chunk / parts_), 0, chunk % parts_};
+    case MscclCollective::alltoall:
+      return Value{static_cast<WordId>(chunk / parts_), gpu, chunk % parts_};
+    case MscclCollective::reduce_scatter:
+      return Value{all, gpu, chunk};
+    case MscclCollective::custom:
+      break;
+  }
+  return std::nullopt;
+}
+
+template <class Text>
+void MscclData::find(Text text) {
+  constexpr std::size_t most = 10;
+  if (findings_.size() < most) findings_.push_back(text());
+}
+
+std::string MscclData::where(std::size_t event) const {
+  const MscclEvent& what = run_.events[event];
+  const MscclPlace& place = run_.blocks[what.block];
+  return fmt::format("gpu {}, tb {}, step {} ({})", place.gpu, place.block, what.step,
+                     to_string(place.content->steps[what.step].type));
+}
+
+/// "chunk 3 of 0+1", "chunk 3 of all"
+std::string MscclData::text(const Value& value) const {
+  if (value == nothing) return "nothing";
+  std::vector<Rank> nodes = words_.nodes_of(value.word);
+  std::ranges::sort(nodes);
+  std::string who;
+  for (const Rank node : nodes) who += (who.empty() ? "" : "+") + std::to_string(node);
+  if (nodes.size() > 1 && nodes.size() == static_cast<std::size_t>(algorithm_.ranks())) who = "all";
+  return fmt::format("chunk {} of {}", index(value), who);
+}
+
+Value MscclData::read(std::size_t event, int gpu, MscclBuffer buffer, int chunk) {
+  const std::size_t cell = cells_.cell(gpu, buffer, chunk);
+  if (!(held_[cell] == nothing)) return held_[cell];
+  find([&] {
+    return fmt::format("{}: reads {}, which nothing was written to", where(event),
+                       cells_.text(cell));
+  });
+  return unknown;
+}
+
+Value MscclData::combine(std::size_t event, const Value& left, const Value& right) {
+  if (left == unknown || right == unknown) return unknown;
+  if (left.block != right.block || left.part != right.part) {
+    find([&] {
+      return fmt::format("{}: reduces {} with {}", where(event), text(left), text(right));
+    });
+    return unknown;
+  }
+  if (const auto shared = words_.shared(left.word, right.word)) {
+    find([&] {
+      return fmt::format("{}: reduces gpu {}'s chunk {} twice", where(event), *shared, index(left));
+    });
+    return unknown;
+  }
+  combinations_.push_back({event, left, right});
+  return {words_.join(left.word, right.word), left.block, left.part};
+}
+
+void MscclData::follow(std::size_t event) {
+  const MscclEvent& what = run_.events[event];
+  const MscclPlace& place = run_.blocks[what.block];
+  const MscclStep& step = place.content->steps[what.step];
+  if (step.type == MscclType::nop) return;
+  const auto count = static_cast<std::size_t>(step.count);
+  std::vector<Value> received, values(count, unknown);
+  if (what.received >= 0) {
+    const auto number = static_cast<std::size_t>(what.received);
+    received = contents_[number];
+    if (received.size() != count) {
+      find([&] {
+        return fmt::format("{}: receives {} chunks, and gpu {} sends {} on channel {}",
+                           where(event), count, place.content->receive, received.size(),
+                           place.content->channel);
+      });
+      received.resize(count, unknown);
+    }
+  }
+  for (std::size_t i = 0; i < count; ++i) {
+    const int offset = static_cast<int>(i);
+    if (step.type == MscclType::re) {
+      const Value left = read(event, place.gpu, step.target, step.target_at + offset);
+      values[i] =
+          combine(event, left, read(event, place.gpu, step.source, step.source_at + offset));
+    } else if (step.combines()) {
+      values[i] =
+          combine(event, read(event, place.gpu, step.source, step.source_at + offset), received[i]);
+    } else {
+      values[i] =
+          step.reads() ? read(event, place.gpu, step.source, step.source_at + offset) : received[i];
+    }
+  }
+  if (step.writes()) {
+    for (std::size_t i = 0; i < count; ++i) {
+      const int chunk = step.target_at + static_cast<int>(i);
+      if (step.target == MscclBuffer::input && written_inputs_.size() < 10) {
+        written_inputs_.push_back(
+            fmt::format("{}: writes to the caller's input i[{}]", where(event), chunk));
+      }
+      held_[cells_.cell(place.gpu, step.target, chunk)] = values[i];
+    }
+  }
+  if (what.sent >= 0) contents_[static_cast<std::size_t>(what.sent)] = std::move(values);
+}
+
+void MscclData::finish() {
+  for (int gpu = 0; gpu < algorithm_.ranks(); ++gpu) {
+    const int size =
+        algorithm_.size(algorithm_.gpus[static_cast<std::size_t>(gpu)], MscclBuffer::output);
+    for (int chunk = 0; chunk < size; ++chunk) {
+      const auto want = wanted(gpu, chunk);
+      const Value& held = held_[cells_.cell(gpu, MscclBuffer::output, chunk)];
+      if (!want || held == unknown) continue;
+      const bool is_same = !(held == nothing) && held.block == want->block &&
+                           held.part == want->part && words_.sorted(held.word) == want->word;
+      if (is_same) continue;
+      find([&] {
+        return fmt::format("gpu {} ends with {} in o[{}], not {}", gpu, text(held), chunk,
+                           text(*want));
+      });
+    }
+  }
+}
+
+}  // namespace wormcube::apps

@@ -1,0 +1,450 @@
+// The laws of text 2, and the proof that a schedule does what its operation promises.
+// SPDX-License-Identifier: Apache-2.0
+#include "wormcube/runtime/schedule/dry_run_limit.hpp"
+#include "wormcube/runtime/schedule/held_values.hpp"
+#include "wormcube/runtime/schedule/long_loop.hpp"
+#include "wormcube/runtime/schedule/named.hpp"
+#include "wormcube/runtime/schedule/step_matcher.hpp"
+
+#include <algorithm>
+#include <functional>
+#include <string>
+#include <tuple>
+#include <utility>
+
+#include <fmt/core.h>
+
+namespace wormcube {
+
+namespace {
+
+bool comes_before(const Value& a, const Value& b) {
+  return std::tie(a.word, a.block, a.part) < std::tie(b.word, b.block, b.part);
+}
+
+std::string tag_text(Tag tag) { return tag == 0 ? "" : fmt::format(" with tag {}", tag); }
+
+/// Which nodes each node knows to have entered, as bits.
+class Known {
+ public:
+  explicit Known(std::size_t nodes) : words_((nodes + 63) / 64), bits_(nodes * words_) {
+    for (std::size_t node = 0; node < nodes; ++node) row(node)[node / 64] |= bit(node);
+    before_ = bits_;
+  }
+  void begin_step() { before_ = bits_; }
+  void tell(Rank from, Rank to) {
+    std::uint64_t* const known = row(static_cast<std::size_t>(to));
+    const std::uint64_t* const source = &before_[static_cast<std::size_t>(from) * words_];
+    for (std::size_t i = 0; i < words_; ++i) known[i] |= source[i];
+  }
+  bool knows(std::size_t node, std::size_t of) { return (row(node)[of / 64] & bit(of)) != 0; }
+
+ private:
+  static std::uint64_t bit(std::size_t node) { return std::uint64_t{1} << node % 64; }
+  std::uint64_t* row(std::size_t node) { return &bits_[node * words_]; }
+  std::size_t words_;
+  std::vector<std::uint64_t> bits_, before_;
+};
+
+class NamedProof {
+ public:
+  NamedProof(NamedSchedule& named, const Goal* goal)
+      : named_(named),
+        goal_(goal),
+        form_(named.form),
+        nodes_(named.schedule.topology.nodes()),
+        held_(static_cast<std::size_t>(nodes_)),
+        matcher_(nodes_),
+        trees_(static_cast<TreeId>(nodes_)) {
+    if (goal != nullptr) {
+      form_.several_blocks = goal->several_blocks;
+      if (goal->reduces) sets_.resize(held_.size());
+      if (goal->barrier) known_.emplace(held_.size());
+    }
+    next_gap_.assign(held_.size(), 0);
+    for (Rank node = 0; goal != nullptr && node < nodes_; ++node)
+      given_.push_back(goal->gives(node));
+  }
+
+  NamedReport prove() {
+    const std::size_t steps = named_.schedule.steps();
+    LongLoop loop("proving", steps + 1);
+    std::size_t late = 0;
+    for (std::size_t step = 0; step <= steps; ++step) {
+      DryRunLimit::require();
+      gaps(step, steps, late);
+      if (step < steps) messages(step);
+      loop.step();
+    }
+    finish();
+    return std::move(report_);
+  }
+
+ private:
+  using Entry = HeldValues::Entry;
+  using End = StepMatcher<OpRecord>::End;
+
+  /// \param words  called only if the finding is kept
+  template <class Words>
+  void find(Words words) {
+    constexpr std::size_t most = 10;
+    if (report_.broken++ < most) report_.findings.push_back(words());
+  }
+  std::string text(const Value& value) const { return name_text(named_.words, form_, value); }
+  static std::string where(std::size_t step, std::size_t steps, Rank node) {
+    return step == steps ? fmt::format("end, node {}", node)
+                         : fmt::format("step {}, node {}", step, node);
+  }
+
+  // What nodes hold.
+
+  bool gives(Rank node, const Value& value) const {
+    return value.word == static_cast<WordId>(node) &&
+           (given_.empty() || value.block < given_[static_cast<std::size_t>(node)]);
+  }
+  /// The tree of a value that the node holds.
+  std::optional<TreeId> tree_of(Rank node, const Value& value) const {
+    if (gives(node, value)) return static_cast<TreeId>(node);
+    const Entry* const entry = held_[static_cast<std::size_t>(node)].find(value);
+    return entry != nullptr ? std::optional<TreeId>(entry->tree) : std::nullopt;
+  }
+  void receive(Rank node, const Value& value, TreeId tree) {
+    bool is_new = false;
+    Entry* entry = &held_[static_cast<std::size_t>(node)].insert(value, tree, is_new);
+    if (!sets_.empty()) {
+      const Value set{named_.words.sorted(value.word), value.block, value.part};
+      entry = &sets_[static_cast<std::size_t>(node)].insert(set, 0, is_new);
+    }
+    if (entry->received != 0 && report_.arrivals.empty())
+      report_.arrivals = fmt::format("node {} receives {} twice", node, text(value));
+    twice_ = twice_ || entry->received != 0;
+    entry->received = 1;
+  }
+
+  // Gaps.
+
+  void gaps(std::size_t step, std::size_t steps, std::size_t& late) {
+    std::vector<Rank> ended;
+    for (; late < named_.after_end.size() && named_.after_end[late].first == step; ++late)
+      ended.push_back(named_.after_end[late].second);
+    std::ranges::sort(ended);
+    auto next_ended = ended.begin();
+    for (Rank node = 0; node < nodes_; ++node) {
+      for (; next_ended != ended.end() && *next_ended == node; ++next_ended)
+        find([&] { return where(step, steps, node) + ": it has ended"; });
+      const RankNames& names = named_.names[static_cast<std::size_t>(node)];
+      std::size_t& next = next_gap_[static_cast<std::size_t>(node)];
+      if (next < names.gaps.size() && names.gaps[next].step == step)
+        gap(names, next++, node, where(step, steps, node));
+    }
+  }
+
+  void gap(const RankNames& names, std::size_t number, Rank node, const std::string& here) {
+    const RankNames::Gap& gap = names.gaps[number];
+    Bytes bytes = 0;
+    bool sized = true;
+    for (std::size_t i = number == 0 ? 0 : names.gaps[number - 1].end; i < gap.end; ++i) {
+      const RankNames::Pair& pair = names.pairs[i];
+      const auto size = form_.bytes(named_.words, pair.left);
+      sized = sized && size.has_value();
+      bytes += size.value_or(0);
+      combine(pair, node, here);
+    }
+    if (sized && bytes != gap.bytes)
+      find([&] {
+        return fmt::format("{}: combine {}, and what it names is {} bytes", here, gap.bytes, bytes);
+      });
+  }
+
+  void combine(const RankNames::Pair& pair, Rank node, const std::string& here) {
+    const auto& [left, right] = pair;
+    if (left.block != right.block || left.part != right.part) {
+      find([&] {
+        return fmt::format("{}: combines {} with {}: not the same block and part", here, text(left),
+                           text(right));
+      });
+      return;
+    }
+    if (const auto shared = named_.words.shared(left.word, right.word)) {
+      find([&] {
+        return fmt::format("{}: combines {} with {}: node {}'s twice", here, text(left),
+                           text(right), *shared);
+      });
+      return;
+    }
+    const auto left_tree = tree_of(node, left), right_tree = tree_of(node, right);
+    for (const auto& [value, tree] : {std::pair(left, left_tree), std::pair(right, right_tree)}) {
+      if (!tree)
+        find([&] {
+          return fmt::format("{}: combines {}, which it does not hold", here, text(value));
+        });
+    }
+    if (!left_tree || !right_tree) return;
+    const Value both{named_.words.join(left.word, right.word), left.block, left.part};
+    bool is_new = false;
+    held_[static_cast<std::size_t>(node)].insert(both, joined(*left_tree, *right_tree), is_new);
+  }
+
+  TreeId joined(TreeId left, TreeId right) {
+    const auto [entry, is_new] = joined_.try_emplace(std::uint64_t{left} << 32 | right, trees_);
+    if (is_new) ++trees_;
+    return entry->second;
+  }
+
+  // Messages.
+
+  void messages(std::size_t step) {
+    if (known_) known_->begin_step();
+    for (Rank node = 0; node < nodes_; ++node) {
+      for (const OpRecord& op : named_.schedule.ops(node, step)) {
+        if (op.kind == Op::Kind::send) {
+          matcher_.add_send(node, op.peer, op);
+        } else {
+          matcher_.add_receive(op.peer, node, op);
+        }
+      }
+    }
+    matcher_.match([&](const End& send, const End& receive) { message(step, send, &receive); },
+                   [&](const End& end, bool is_send) {
+                     if (is_send) return message(step, end, nullptr);
+                     find([&] {
+                       return unmatched_receive_text(step, end.from, end.to, end.tag,
+                                                     end.record->bytes);
+                     });
+                   });
+    for (const Arrival& arrival : arrivals_) receive(arrival.to, arrival.value, arrival.tree);
+    arrivals_.clear();
+  }
+
+  std::size_t number(Rank node, const OpRecord& op) const {
+    return static_cast<std::size_t>(
+        &op - named_.schedule.ranks[static_cast<std::size_t>(node)].ops.data());
+  }
+
+  /// \param receive  nullptr: there is none
+  void message(std::size_t step, const End& send, const End* receive) {
+    const Bytes sent = send.record->bytes;
+    if (receive == nullptr || receive->record->bytes != sent) {
+      find([&] {
+        return unmatched_send_text(
+            step, send.from, send.to, send.tag, sent,
+            receive != nullptr ? std::optional(receive->record->bytes) : std::nullopt);
+      });
+    }
+    if (receive != nullptr && known_) known_->tell(send.from, send.to);
+    const RankNames& names = named_.names[static_cast<std::size_t>(send.from)];
+    const std::size_t op = number(send.from, *send.record);
+    if (!names.named[op]) {
+      ++unnamed_;
+    } else {
+      ++messages_named_;
+    }
+    const std::span<const Value> values = names.of(op);
+    contents(step, send, receive != nullptr, names.named[op], values);
+    if (receive != nullptr) compare_names(step, *receive, values);
+  }
+
+  void contents(std::size_t step, const End& send, bool arrives, bool is_named,
+                std::span<const Value> values) {
+    const auto here = [&] { return where(step, ~std::size_t{0}, send.from); };
+    if (std::ranges::adjacent_find(values, std::not_fn(comes_before)) != values.end()) {
+      sorted_.assign(values.begin(), values.end());
+      std::ranges::sort(sorted_, comes_before);
+      for (auto at = sorted_.begin(); (at = std::adjacent_find(at, sorted_.end())) != sorted_.end();
+           ++at) {
+        find([&] {
+          return fmt::format("{}: {} twice in one message to {}", here(), text(*at), send.to);
+        });
+      }
+    }
+    Bytes bytes = 0;
+    bool sized = is_named;
+    for (const Value& value : values) {
+      const auto size = form_.bytes(named_.words, value);
+      sized = sized && size.has_value();
+      bytes += size.value_or(0);
+      const auto tree = tree_of(send.from, value);
+      if (!tree) {
+        find([&] {
+          return fmt::format("{}: sends {} to {}, which it does not hold", here(), text(value),
+                             send.to);
+        });
+      } else if (arrives) {
+        arrivals_.push_back({send.to, value, *tree});
+      }
+    }
+    if (sized && bytes != send.record->bytes)
+      find([&] {
+        return fmt::format("{}: send {} to {}, and what it names is {} bytes", here(),
+                           send.record->bytes, send.to, bytes);
+      });
+  }
+
+  void compare_names(std::size_t step, const End& receive, std::span<const Value> sent) {
+    const RankNames& names = named_.names[static_cast<std::size_t>(receive.to)];
+    const std::size_t op = number(receive.to, *receive.record);
+    if (!names.named[op] || std::ranges::equal(names.of(op), sent)) return;
+    find([&] {
+      return fmt::format("step {}: node {} receives [{}] from {}, which sends [{}]", step,
+                         receive.to, names_text(named_.words, form_, names.of(op)), receive.from,
+                         names_text(named_.words, form_, sent));
+    });
+  }
+
+  // The end.
+
+  void finish() {
+    if (goal_ == nullptr) {
+      report_.reason = "no operation is named";
+    } else if (known_) {
+      report_.delivered = all_have_entered();
+      report_.arrivals = "a barrier moves no data";
+      return;
+    } else if (messages_named_ == 0 && unnamed_ > 0) {
+      report_.reason = "messages have no names";
+    } else {
+      report_.delivered = all_have_ended_right();
+    }
+    if (messages_named_ == 0 && unnamed_ > 0) {
+      report_.arrivals = "messages have no names";
+    } else {
+      report_.exactly_once = !twice_;
+      if (!twice_) report_.arrivals = "each node's arrivals were counted, value by value";
+    }
+  }
+
+  bool all_have_entered() {
+    for (std::size_t node = 0; node < held_.size(); ++node) {
+      for (std::size_t other = 0; other < held_.size(); ++other) {
+        if (known_->knows(node, other)) continue;
+        find([&] { return fmt::format("node {} leaves before node {} has come", node, other); });
+        return false;
+      }
+    }
+    return true;
+  }
+
+  bool all_have_ended_right() {
+    bool right = true, alike = true, changed = false;
+    std::map<std::tuple<WordId, Rank, Rank>, TreeId> trees;
+    for (Rank node = 0; node < nodes_ && right; ++node) {
+      std::map<std::tuple<WordId, Rank, Rank>, Value> by_set;  // made when it is needed
+      for (Rank block = 0; block < goal_->ends_with(node) && right; ++block) {
+        const Goal::Wanted wanted = goal_->result(node, block);
+        if (wanted.first == wanted.last) continue;
+        const WordId word = named_.words.interval(wanted.first, wanted.last);
+        for (Rank part = 0; part < form_.parts && right; ++part) {
+          const Value value{word, wanted.block, part};
+          auto tree = tree_of(node, value);
+          if (!tree && goal_->reduces) {
+            if (by_set.empty()) by_set = words_by_set(node);
+            const auto other = by_set.find({word, value.block, part});
+            if (other != by_set.end() && !named_.commutative) {
+              right = false;
+              find([&] {
+                return fmt::format(
+                    "node {} ends with {}, not {}: the order of a reduction that need not commute",
+                    node, text(other->second), text(value));
+              });
+              continue;
+            }
+            if (other != by_set.end()) {
+              tree = tree_of(node, other->second);
+              changed = true;
+            }
+          }
+          if (!tree) {
+            right = false;
+            find([&] { return missing(node, block, value); });
+            continue;
+          }
+          const auto [entry, is_new] = trees.try_emplace({word, value.block, part}, *tree);
+          alike = alike && entry->second == *tree;
+        }
+      }
+    }
+    if (goal_->reduces && right) {
+      report_.order_changed = changed;
+      report_.brackets_alike = alike;
+    }
+    return right;
+  }
+
+  /// What a node holds, by the set of its nodes; of equal sets the greatest word.
+  std::map<std::tuple<WordId, Rank, Rank>, Value> words_by_set(Rank node) {
+    std::map<std::tuple<WordId, Rank, Rank>, Value> all;
+    held_[static_cast<std::size_t>(node)].each([&](const Entry& entry) {
+      const Value& value = entry.value;
+      Value& kept =
+          all.try_emplace({named_.words.sorted(value.word), value.block, value.part}, value)
+              .first->second;
+      if (is_greater(value.word, kept.word)) kept = value;
+    });
+    return all;
+  }
+  bool is_greater(WordId a, WordId b) const {
+    return a != b && named_.words.nodes_of(b) < named_.words.nodes_of(a);
+  }
+
+  std::string missing(Rank node, Rank block, const Value& value) const {
+    std::string words =
+        fmt::format("node {} ends without {}, its block {}", node, text(value), block);
+    if (!goal_->reduces) return words;
+    std::optional<Value> most;
+    const auto consider = [&](const Value& held) {
+      if (held.block != value.block || held.part != value.part ||
+          !named_.words.contains(value.word, held.word))
+        return;
+      const auto size = named_.words.size(held.word);
+      const auto best = most ? named_.words.size(most->word) : 0;
+      if (size > best || (size == best && is_greater(held.word, most->word))) most = held;
+    };
+    held_[static_cast<std::size_t>(node)].each([&](const Entry& entry) { consider(entry.value); });
+    const Value own{static_cast<WordId>(node), value.block, value.part};
+    if (gives(node, own)) consider(own);
+    return most ? words + "; the most it has is " + text(*most) : words;
+  }
+
+  struct Arrival {
+    Rank to;
+    Value value;
+    TreeId tree;
+  };
+
+  NamedSchedule& named_;
+  const Goal* goal_;
+  ValueForm form_;
+  Rank nodes_;
+  std::vector<Rank> given_;       // blocks of each node; empty: any
+  std::vector<HeldValues> held_;  // what a node gives is not in it, unless it came back
+  std::vector<HeldValues> sets_;  // for reductions: the sets of nodes that it received
+  std::optional<Known> known_;    // for a barrier
+  StepMatcher<OpRecord> matcher_;
+  TreeId trees_;  // their number
+  std::unordered_map<std::uint64_t, TreeId> joined_;
+  std::vector<std::size_t> next_gap_;
+  std::vector<Arrival> arrivals_;
+  std::vector<Value> sorted_;
+  std::size_t messages_named_ = 0, unnamed_ = 0;
+  bool twice_ = false;
+  NamedReport report_;
+};
+
+}  // namespace
+
+NamedReport prove_named(NamedSchedule& schedule, const Goal* goal) {
+  return NamedProof(schedule, goal).prove();
+}
+
+std::string unmatched_send_text(std::size_t step, Rank from, Rank to, Tag tag, Bytes bytes,
+                                std::optional<Bytes> received) {
+  return fmt::format("step {}: node {} sends {} bytes to {}{}, which receives {}", step, from,
+                     bytes, to, tag_text(tag), received ? fmt::format("{}", *received) : "none");
+}
+
+std::string unmatched_receive_text(std::size_t step, Rank from, Rank to, Tag tag, Bytes bytes) {
+  return fmt::format("step {}: node {} receives {} bytes from {}{}, which sends none", step, to,
+                     bytes, from, tag_text(tag));
+}
+
+}  // namespace wormcube
