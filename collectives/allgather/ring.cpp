@@ -3,6 +3,7 @@
 #include "wormcube/collectives/allgather/programs.hpp"
 #include "wormcube/collectives/core/algorithm.hpp"
 #include "wormcube/collectives/kit/holding.hpp"
+#include "wormcube/collectives/kit/hops.hpp"
 
 namespace wormcube {
 
@@ -31,7 +32,9 @@ namespace {
 
 Prediction predict_allgather_ring(const Setting& setting) {
   const double p = setting.topology.nodes();
-  return {p - 1, p - 1, 0, 0};
+  Prediction prediction{p - 1, p - 1, 0, 0};
+  prediction.hops = hops_of_rounds(setting.topology);
+  return prediction;
 }
 
 }  // namespace

@@ -3,6 +3,7 @@
 #include "wormcube/collectives/allgather/programs.hpp"
 #include "wormcube/collectives/core/algorithm.hpp"
 #include "wormcube/collectives/core/reduction.hpp"
+#include "wormcube/collectives/kit/hops.hpp"
 #include "wormcube/collectives/kit/partial.hpp"
 
 namespace wormcube {
@@ -43,6 +44,7 @@ WORMCUBE_ALGORITHM(allreduce_allgather){
           const double p = setting.topology.nodes();
           Prediction prediction{p - 1, p - 1, 0, p};
           prediction.combined_blocks = p - 1;
+          prediction.hops = hops_of_rounds(setting.topology);
           return prediction;
         },
     .program = allreduce_allgather,

@@ -4,6 +4,7 @@
 #include "wormcube/collectives/core/algorithm.hpp"
 #include "wormcube/collectives/core/reduction.hpp"
 #include "wormcube/collectives/kit/bit_handover.hpp"
+#include "wormcube/collectives/kit/hops.hpp"
 #include "wormcube/collectives/kit/links.hpp"
 #include "wormcube/collectives/kit/parts.hpp"
 #include "wormcube/collectives/kit/torus_handover.hpp"
@@ -138,6 +139,7 @@ Prediction predict_reduce_scatter_allgather(const Setting& setting) {
     *prediction.combined_blocks /= p;
     prediction.link_load = p > 1 ? 1 : 0;
     prediction.link_blocks = prediction.transmission_blocks;
+    prediction.hops = 2 * hops_of_rounds(topology);
     return prediction;
   }
   if (is_doubled_backwards(options) && is_power_of_two(p)) {

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "wormcube/collectives/core/algorithm.hpp"
 #include "wormcube/collectives/core/reduction.hpp"
+#include "wormcube/collectives/kit/hops.hpp"
 
 #include <algorithm>
 #include <array>
@@ -125,7 +126,9 @@ void allreduce_ring(Node& node, const Call& call) {
 Prediction predict_ring(const Setting& setting) {
   constexpr Rank most_counted = 4096;
   const Rank p = setting.topology.nodes();
-  if (p > most_counted) return {p - 1.0, p - 1.0, 0};
+  Prediction prediction{p - 1.0, p - 1.0, 0};
+  prediction.hops = hops_of_rounds(setting.topology);
+  if (p > most_counted) return prediction;
   std::vector<double> most(static_cast<std::size_t>(p), 0);
   int slots = 0;
   for (Rank r = 0; r < p; ++r) {
@@ -138,7 +141,7 @@ Prediction predict_ring(const Setting& setting) {
       most[static_cast<std::size_t>(t)] = std::max(most[static_cast<std::size_t>(t)], joins);
     }
   }
-  Prediction prediction{p - 1.0, p - 1.0, 0, slots + 2.0};
+  prediction.working_blocks = slots + 2.0;
   prediction.combined_blocks = 0;
   for (const double joins : most) *prediction.combined_blocks += joins;
   return prediction;

@@ -113,6 +113,11 @@ Prediction Collective::predict(const Topology& topology) const {
     fail("unknown exception type");
   }
   if (!operation()->reduces) prediction.combined_blocks = 0;
+  bool has_switches = false;
+  for (int d = 0; d < topology.dimensions(); ++d) {
+    has_switches = has_switches || topology.factor(d).vertices() > topology.size(d);
+  }
+  if (algorithm->neighbours_only && !has_switches) prediction.hops = prediction.startups;
   return prediction;
 }
 

@@ -71,6 +71,7 @@ struct Algorithm {
   // Claims, which are checked; a property defaults to "not claimed".
   bool contention_free = false;  ///< no link carries two messages in a step, on any network
   bool exactly_once = false;     ///< no node receives the same data twice, forwarding included
+  bool neighbours_only = false;  ///< messages go to neighbours only, on networks of nodes alone
   /// "reconstruction", "our extension", .. shown with all results; one that starts with "n > 2
   /// dimensions" is shown on such networks only.
   std::string_view remark = {};

@@ -69,6 +69,7 @@ void compare_formulas(CheckResult& result) {
   compare_formula(result, "combined", predicted.combined_blocks, result.combined_blocks);
   compare_formula(result, "with contention", predicted.link_blocks, result.link_blocks);
   compare_formula(result, "working blocks", predicted.working_blocks, result.working_blocks);
+  compare_formula(result, "hops", predicted.hops, static_cast<double>(result.report.sum_max_hops));
   compare_formula(result, "link load", predicted.link_load, result.report.link_load_max);
 }
 
@@ -245,9 +246,10 @@ void prove_by_schedule(CheckResult& result, const Schedule& schedule, Rank root,
 }  // namespace
 
 bool CheckResult::has_formulas() const {
-  const auto& [startups, transmission, rearranged, working, load, contended, combined] = predicted;
-  const bool combines = combined && collective.operation()->reduces;  // of others 0 by itself
-  return startups || transmission || rearranged || working || load || contended || combines;
+  const Prediction& p = predicted;
+  const bool combines = p.combined_blocks && collective.operation()->reduces;  // else 0 by itself
+  return p.startups || p.transmission_blocks || p.rearranged_blocks || p.working_blocks ||
+         p.link_load || p.link_blocks || p.hops || combines;
 }
 
 std::optional<bool> CheckResult::bound_met() const {
@@ -386,13 +388,14 @@ ScheduleReport check_steps(const Collective& collective, const Topology& topolog
   return check(schedule, Routing(topology, options.virtual_channels), options.all_port);
 }
 
-LockStepTime lock_step_time(const ScheduleReport& report, const CostModel& model) {
-  LockStepTime time;
-  time.startups_us = model.startup_us * static_cast<double>(report.startups);
-  time.transfer_us = model.transfer_us * static_cast<double>(report.contended);
-  time.rearrange_us = model.rearrange_us * static_cast<double>(report.rearranged);
-  time.combine_us = model.combine_us * static_cast<double>(report.combined);
-  return time;
+CallCounts counts_of(const ScheduleReport& report) {
+  const auto number = [](auto count) { return static_cast<double>(count); };
+  return {number(report.startups),  number(report.sum_max_hops), number(report.transmission),
+          number(report.contended), number(report.rearranged),   number(report.combined)};
+}
+
+ModelTime lock_step_time(const ScheduleReport& report, const CostModel& model) {
+  return model_time(counts_of(report), model);
 }
 
 }  // namespace wormcube

@@ -79,13 +79,9 @@ CheckResult check_collective(const Collective& collective, const Topology& topol
 ScheduleReport check_steps(const Collective& collective, const Topology& topology,
                            Bytes block_bytes, const CheckOptions& options = {});
 
-/// Time in microseconds if all nodes take each step together: ts for each step in which any node
-/// sends + tw x cost, tr x rearranged, tc x combined of each step.
-struct LockStepTime {
-  double startups_us = 0, transfer_us = 0, rearrange_us = 0, combine_us = 0;
-  double total_us() const { return startups_us + transfer_us + rearrange_us + combine_us; }
-};
-LockStepTime lock_step_time(const ScheduleReport& report, const CostModel& model);
+/// The counts of a schedule, and its time if all nodes take each step together.
+CallCounts counts_of(const ScheduleReport& report);
+ModelTime lock_step_time(const ScheduleReport& report, const CostModel& model);
 
 /// The pieces that check_collective() visits. Throws UsageError, with the figures, if the dry run
 /// would need more memory than is available, or visit more pieces than CheckOptions::record_pieces.

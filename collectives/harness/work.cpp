@@ -62,13 +62,12 @@ std::optional<double> work_of(const Collective& collective, const Routing& routi
                               Bytes block_bytes) {
   const Topology& topology = routing.topology();
   const Prediction prediction = collective.predict(topology);
-  if (!prediction.startups) return std::nullopt;
-  const auto work = counted(collective, topology, *prediction.startups,
+  const auto work = counted(collective, topology, prediction.startups, block_bytes,
                             [&](const Schedule& schedule, Bytes unit_bytes) {
                               return work_of(schedule, routing, unit_bytes, block_bytes);
                             });
-  return work ? work
-              : work_by_formula(*prediction.startups, prediction, topology.nodes(), block_bytes);
+  if (work || !prediction.startups) return work;
+  return work_by_formula(*prediction.startups, prediction, topology.nodes(), block_bytes);
 }
 
 Collective least_work(Operation operation, const Topology& topology, Bytes block_bytes, Ports ports,

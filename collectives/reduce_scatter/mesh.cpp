@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "wormcube/collectives/core/algorithm.hpp"
 #include "wormcube/collectives/core/reduction.hpp"
+#include "wormcube/collectives/kit/hops.hpp"
 #include "wormcube/collectives/reduce_scatter/programs.hpp"
 #include "wormcube/runtime/node/views.hpp"
 
@@ -101,6 +102,7 @@ Prediction predict_reduce_scatter_mesh(const Setting& setting) {
     *sum.transmission_blocks += bundle * *line.transmission_blocks;
     *sum.combined_blocks += bundle * *line.combined_blocks;
   }
+  sum.hops = hops_of_rounds(topology);
   return sum;
 }
 

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "wormcube/collectives/core/algorithm.hpp"
 #include "wormcube/collectives/core/reduction.hpp"
+#include "wormcube/collectives/kit/hops.hpp"
 #include "wormcube/collectives/reduce_scatter/programs.hpp"
 
 #include <array>
@@ -82,8 +83,10 @@ Prediction reduce_scatter_ring_cost(Rank n, bool commutative) {
 namespace {
 
 Prediction predict_reduce_scatter_ring(const Setting& setting) {
-  return reduce_scatter_ring_cost(setting.topology.nodes(),
-                                  setting.arguments.reduction.commutative);
+  Prediction prediction =
+      reduce_scatter_ring_cost(setting.topology.nodes(), setting.arguments.reduction.commutative);
+  prediction.hops = hops_of_rounds(setting.topology);
+  return prediction;
 }
 
 }  // namespace

@@ -125,8 +125,8 @@ class Checker : public Findings {
       if (const auto ops = schedule_.ops(rank, step); !ops.empty()) node(rank, ops);
     }
     match();
-    const int most = links();
-    const Bytes cost = most > 1 ? contended(step) : largest_;
+    const auto [most, busiest_bytes] = links();
+    const Bytes cost = std::max(largest_, busiest_bytes);
     use_.clear();
     StepFigures& figures = per_step_[step];
     figures.largest = largest_, figures.link_load = most, figures.cost = cost;
@@ -196,6 +196,7 @@ class Checker : public Findings {
     for (int i = 0; i < hops; ++i) {
       LinkUse::Counts& counts = use_[routing_.link(path[static_cast<std::size_t>(i)])];
       ++counts.all;
+      counts.bytes += op.bytes;
       if (i == 0) ++counts.first;
       if (i == hops - 1) ++counts.last;
     }
@@ -242,13 +243,15 @@ class Checker : public Findings {
         });
   }
 
-  /// The load of the busiest link; checks the ports of links.
-  int links() {
+  /// The load of the busiest link in messages, and in bytes; checks the ports of links.
+  std::pair<int, Bytes> links() {
     int most = 0;
+    Bytes bytes = 0;
     Link busiest = 0;
     for (const Link link : use_.touched()) {
       const LinkUse::Counts counts = use_[link];
       if (counts.all > most) most = counts.all, busiest = link;
+      bytes = std::max(bytes, counts.bytes);
       if (!all_port_) continue;
       const auto name = [&] { return routing_.topology().link_name(link); };
       if (counts.first > 1) {
@@ -264,22 +267,7 @@ class Checker : public Findings {
     }
     report_.link_load_max = std::max(report_.link_load_max, most);
     if (most > 1) contention_.add(step_, [&] { return contention(busiest, most); });
-    return most;
-  }
-
-  /// Maximum of bytes x load over all messages of a step in which links are shared.
-  Bytes contended(std::size_t step) {
-    Bytes most = 0;
-    for (Rank rank = 0; rank < routing_.topology().nodes(); ++rank) {
-      for (const OpRecord& op : schedule_.ops(rank, step)) {
-        if (!is_message(op)) continue;
-        route(rank, op);
-        int load = 1;
-        for (const Channel channel : path_) load = std::max(load, use_[routing_.link(channel)].all);
-        most = std::max(most, op.bytes * static_cast<Bytes>(load));
-      }
-    }
-    return most;
+    return {most, bytes};
   }
 
   template <class Words>

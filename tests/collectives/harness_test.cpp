@@ -561,7 +561,7 @@ TEST_CASE("a message takes its bytes times the load of the busiest link on its p
   CHECK(time.transfer_us == 104);
   CHECK(time.rearrange_us == 5);
   CHECK(time.combine_us == 3);
-  CHECK(time.total_us() == 132);
+  CHECK(time.total_us == 132);
 }
 
 TEST_CASE("the steps of a call are those of its blocks' size") {

@@ -57,7 +57,7 @@ inline void check_time(const Case& on, double startups, double link_blocks) {
   const ScheduleReport report = check_steps(collective, topology, block, options);
   INFO(on.text());
   CHECK(report.startups == static_cast<std::size_t>(startups));
-  CHECK(lock_step_time(report, model).total_us() ==
+  CHECK(lock_step_time(report, model).total_us ==
         Approx(model.startup_us * startups +
                model.transfer_us * static_cast<double>(block) * link_blocks));
 }

@@ -203,7 +203,7 @@ void check_call(Collective collective, const Topology& topology, const Costs& ch
   same("working blocks", predicted.working_blocks, blocks(report.peak_block_bytes));
   if (!predicted.link_blocks && !collective.algorithm->contention_free) return;
   for (const Costs& other : costs) {
-    CHECK(lock_step_time(report, other.model).total_us() ==
+    CHECK(lock_step_time(report, other.model).total_us ==
           Approx(predicted_us(predicted, other.model, block)).epsilon(1e-12));
   }
 }

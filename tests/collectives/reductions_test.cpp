@@ -505,7 +505,7 @@ TEST_CASE("E19: the verdict of problem 4.6 turns at 1024 nodes", "[reductions][e
   const auto time = [&](const char* algorithm, int p) {
     const Topology ring = Topology::parse("ring:" + std::to_string(p));
     const Collective collective = parse_collective(operations::allreduce, algorithm, with(word));
-    return lock_step_time(check_steps(collective, ring, 1), model).total_us();
+    return lock_step_time(check_steps(collective, ring, 1), model).total_us;
   };
   CHECK(time("recursive-doubling", 512) == 9 * 100 + 511);
   CHECK(time("reduce-broadcast", 512) == 2 * 101 * 9);

@@ -9,6 +9,7 @@
 #include "wormcube/apps/cli/options/cost.hpp"
 #include "wormcube/apps/cli/options/help.hpp"
 #include "wormcube/apps/cli/options/machine.hpp"
+#include "wormcube/apps/cli/options/measured.hpp"
 #include "wormcube/apps/cli/options/modelled.hpp"
 #include "wormcube/apps/cli/options/networks.hpp"
 #include "wormcube/apps/cli/options/numbers.hpp"
@@ -17,9 +18,7 @@
 #include "wormcube/apps/cli/output/results.hpp"
 #include "wormcube/apps/cli/output/table.hpp"
 #include "wormcube/collectives/harness/choose.hpp"
-#include "wormcube/collectives/harness/run.hpp"
 #include "wormcube/runtime/base/error.hpp"
-#include "wormcube/runtime/machine/machine.hpp"
 
 #include <algorithm>
 #include <map>
@@ -47,35 +46,6 @@ struct BestCommand {
   std::vector<const CLI::Option*> of_measuring;  // options that have no effect otherwise
 };
 
-/// Times on this computer, on one network: the minimum of several calls.
-class MeasuredTimes {
- public:
-  MeasuredTimes(Context& context, const Topology& topology, const BestCommand& options)
-      : context_(context), topology_(topology), options_(options) {}
-  struct Answer {
-    std::optional<double> us;
-    std::string reason;  // if there is no figure
-  };
-  Answer operator()(const Collective& collective, Bytes bytes, bool all_port) {
-    auto& machine = machines_[all_port];
-    if (!machine) {
-      machine = std::make_unique<Machine>(topology_, options_.machine.resolve(context_, all_port));
-    }
-    CollectiveRun run;
-    run.block_bytes = bytes;
-    run.iterations = options_.iterations;
-    const RunResult result = run_collective(*machine, collective, run);
-    if (!result.passed()) return {{}, "WRONG: " + result.first_wrong};
-    return {result.min_us, {}};
-  }
-
- private:
-  Context& context_;
-  const Topology& topology_;
-  const BestCommand& options_;
-  std::map<bool, std::unique_ptr<Machine>> machines_;  // indexed by whether it has all ports
-};
-
 /// An algorithm with the options of lowest modelled time.
 struct Contestant {
   Priced priced;
@@ -86,7 +56,10 @@ struct Contestant {
   bool by_formula = true;
   const Collective& collective() const { return priced.collective; }
   /// How `us` includes contention: replays, emulation and measurements contain it.
-  Contention contention() const { return by_formula ? priced.contention : Contention::counted; }
+  Contention contention() const {
+    return by_formula ? priced.weighed.contention : Contention::counted;
+  }
+  bool at_least() const { return by_formula && priced.weighed.at_least(); }
   bool is_comparable() const { return us && contention() != Contention::unknown; }
 };
 
@@ -177,15 +150,6 @@ std::set<std::string_view> unknown_of(const std::vector<Contest>& contests) {
   return names;
 }
 
-/// As users write it: "4K".
-std::string size_text(Bytes bytes) {
-  for (const auto& [unit, size] : {std::pair{'G', Bytes{1} << 30}, std::pair{'M', Bytes{1} << 20},
-                                   std::pair{'K', Bytes{1} << 10}}) {
-    if (bytes >= size && bytes % size == 0) return fmt::format("{}{}", bytes / size, unit);
-  }
-  return std::to_string(bytes);
-}
-
 /// All operations that have formulas: not those whose blocks differ in size.
 std::vector<Operation> operations_of(const std::string& text) {
   if (!text.empty()) return {parse_operation(text)};
@@ -248,10 +212,11 @@ Json ranked_json(const Contestant& contestant) {
   Json json{{"algorithm", priced.collective.name()},
             {"options", options_json(priced.collective.options)},
             {"ports", to_string(priced.collective.algorithm->ports)},
-            {"predicted", prediction_json(priced.prediction)}};
+            {"predicted", prediction_json(priced.weighed.prediction, no_counts)}};
   constexpr const char* no_formula = "its source gives no formula, or auto never picks it";
   put(json, "model_time_us", json_value(priced.us), no_formula);
-  put(json, "model_contention", contention_json(priced.prediction, priced.contention), no_formula);
+  put(json, "model_contention",
+      priced.us ? Json(to_string(priced.weighed.contention)) : Json(nullptr), no_formula);
   const auto put_figure = [&](const char* key, const CallFigures::Answer& answer) {
     put(json, key, answer.figure ? Json(*answer.figure) : Json(nullptr), answer.reason);
   };
@@ -402,7 +367,7 @@ ExitCode best(Context& context, const BestCommand& given) {
       const Topology& topology = weighed.topology();
       const std::unique_ptr<CallFigures> figures = call_figures(options.choice, topology);
       std::optional<MeasuredTimes> runs;
-      if (measured) runs.emplace(context, topology, options);
+      if (measured) runs.emplace(context, topology, options.machine, options.iterations);
       std::string row;
       for (const Ports ports : ports_of(options.ports)) {
         std::vector<Contest> contests;
@@ -429,7 +394,7 @@ ExitCode best(Context& context, const BestCommand& given) {
           const bool second = at.margin().has_value();
           table.add({std::string(operation->name), topology.name(), std::string(to_string(ports)),
                      size_text(at.block_bytes), size_text(contests[last].block_bytes),
-                     name_of(at.winner()), model_cell(at.winner().us, at.winner().contention()),
+                     name_of(at.winner()), model_cell(at.winner().us, at.winner().at_least()),
                      second ? name_of(at.ranked[1]) : "-", cell(at.margin())});
         }
       }

@@ -55,12 +55,15 @@ std::vector<Table::Column> check_columns(const RowNames& names, bool reduces) {
       {.head = "combined", .unit = "blocks", .width = 6, .wide = !reduces},
       {.head = "messages", .wide = true},
       {.head = "longest", .unit = "links", .wide = true},
+      {.head = "hops", .wide = true},
+      {.head = "hops formula", .wide = true},
       {.head = "link load"},
       {.head = "peak", .unit = "blocks", .wide = true},
       {.head = "delivered", .drop = 2},
       {.head = "exactly once", .drop = 3},
       {.head = "deadlock-free", .wide = true},
       {.head = "startups", .unit = "us", .wide = true},
+      {.head = "hops", .unit = "us", .wide = true},
       {.head = "transfer", .unit = "us", .wide = true},
       {.head = "rearranged", .unit = "us", .wide = true},
       {.head = "combined", .unit = "us", .wide = true},
@@ -75,10 +78,10 @@ std::string optimal_cell(const CheckResult& result) {
 }
 
 /// \param time  of the call, step by step; empty: not requested
-std::vector<std::string> cells(const CheckResult& result, const std::optional<LockStepTime>& time) {
+std::vector<std::string> cells(const CheckResult& result, const std::optional<ModelTime>& time) {
   const ScheduleReport& report = result.report;
   const auto number = [](auto value) { return cell(static_cast<double>(value)); };
-  const auto part = [&](double LockStepTime::*member) {
+  const auto part = [&](double ModelTime::*member) {
     return time ? cell_rate((*time).*member) : std::string("-");
   };
   return {result.topology,
@@ -97,16 +100,19 @@ std::vector<std::string> cells(const CheckResult& result, const std::optional<Lo
           cell(result.combined_blocks),
           number(report.messages),
           number(report.max_hops),
+          number(report.sum_max_hops),
+          cell(result.predicted.hops),
           number(report.link_load_max),
           cell(result.peak_blocks),
           cell(result.delivered),
           cell(result.exactly_once),
           cell(std::optional<bool>(report.deadlock_free)),
-          part(&LockStepTime::startups_us),
-          part(&LockStepTime::transfer_us),
-          part(&LockStepTime::rearrange_us),
-          part(&LockStepTime::combine_us),
-          time ? cell_rate(time->total_us()) : "-",
+          part(&ModelTime::startups_us),
+          part(&ModelTime::hops_us),
+          part(&ModelTime::transfer_us),
+          part(&ModelTime::rearrange_us),
+          part(&ModelTime::combine_us),
+          time ? cell_rate(time->total_us) : "-",
           !result.passed()        ? "NO"
           : result.has_formulas() ? cell(result.verdict())
                                   : cell(result.verdict()) + ", no formulas"};
@@ -152,9 +158,9 @@ ExitCode checked(const Sweep::Row& row, const CheckCommand& options, const Check
   const Collective& collective = row.collective;
   const Bytes block_bytes = row.block_bytes;
   const CheckResult result = check_collective(collective, topology, check);
-  Json json =
-      check_json(result, weigh(collective, topology), options.check, options.model, block_bytes);
-  std::optional<LockStepTime> time;
+  Json json = check_json(result, weigh(collective, topology, block_bytes), options.check,
+                         options.model, block_bytes);
+  std::optional<ModelTime> time;
   if (!options.output.json.empty() || !options.output.jsonl.empty() || options.output.wide) {
     // With the call's own operator and bytes, as in `run`.
     const ScheduleReport steps = check_steps(collective, topology, block_bytes, check);
@@ -309,7 +315,8 @@ Action add_check(CLI::App& program) {
       "  its kind can beat here (for products: one that sends single blocks between neighbours);\n"
       "  `optimal`, for algorithms that send blocks between neighbours: `met` if the start-ups "
       "equal\n"
-      "  the bound, `best` if no integer lies between; messages; longest route; peak blocks of a "
+      "  the bound, `best` if no integer lies between; messages; longest route; hops, the sum over "
+      "the steps of the longest route; peak blocks of a "
       "node;\n"
       "  deadlock freedom of the routes; the counted time in lock step, with the cost model and\n"
       "  contention, and its parts\n\n"

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "wormcube/apps/cli/commands/check_json.hpp"
 #include "wormcube/apps/cli/commands/commands.hpp"
+#include "wormcube/apps/cli/commands/draw.hpp"
 #include "wormcube/apps/cli/commands/sweep.hpp"
 #include "wormcube/apps/cli/core/provenance.hpp"
 #include "wormcube/apps/cli/core/time_limited.hpp"
@@ -81,6 +82,7 @@ struct DrawCommand {
               clock = "auto";
   long step = -1;
   double time_limit = 0;
+  bool compares = false;  ///< the page opens with all algorithms
   CheckOptions check;
   OutputOptions output;
 };
@@ -243,8 +245,8 @@ Play play(const Collective& collective, const DrawCommand& options, const Routin
   const Schedule& schedule = result.schedule;
   const ScheduleReport& steps = result.steps;
 
-  Json check_object =
-      check_json(result.check, weigh(collective, topology), check, options.model, block_bytes);
+  Json check_object = check_json(result.check, weigh(collective, topology, block_bytes), check,
+                                 options.model, block_bytes);
   check_object["arguments"] = arguments_json(collective.operation(), collective.arguments);
   add_steps(check_object, steps, lock_step_time(steps, options.model));
   Json phases = Json::array();
@@ -566,7 +568,11 @@ ExitCode draw(Context& context, const DrawCommand& given) {
                       {"tw_us_per_byte", options.model.transfer_us},
                       {"tr_us_per_byte", options.model.rearrange_us},
                       {"tc_us_per_byte", options.model.combine_us},
+                      {"th_us", options.model.link_hop_us()},
+                      {"tw_link_us_per_byte", options.model.link_byte_us()},
+                      {"flit_bytes", options.model.flit_bytes},
                       {"block_bytes", block_bytes}}},
+                    {"comparing", options.compares},
                     {"plays", std::move(list)}};
     return player_page(title, json.dump(-1, ' ', false, Json::error_handler_t::replace), fallback);
   };
@@ -595,6 +601,21 @@ ExitCode draw(Context& context, const DrawCommand& given) {
 }
 
 }  // namespace
+
+void draw_comparison(Context& context, const DrawnComparison& comparison) {
+  DrawCommand options;
+  options.what = {.operation = comparison.operation,
+                  .on = {},
+                  .algorithm = comparison.algorithm,
+                  .call = comparison.call};
+  options.on = comparison.on;
+  options.machine = comparison.machine;
+  options.clock = comparison.replays ? "replay" : "formula";
+  options.bytes = comparison.bytes, options.html = comparison.html;
+  options.compares = true;
+  options.output.quiet = true;
+  draw(context, options);
+}
 
 Action add_draw(CLI::App& program) {
   auto options = std::make_shared<DrawCommand>();

@@ -194,13 +194,15 @@ std::vector<Table::Column> columns_of_admitted(bool several_sizes, bool reduce,
       {.head = "ports", .text = true, .drop = 2},
       {.head = "block", .unit = "B", .wide = !several_sizes},
       {.head = "startups"},
+      {.head = "hops", .wide = true},
       {.head = "transmitted", .unit = "blocks", .drop = 3},
-      {.head = "with contention", .unit = "blocks"},
+      {.head = "busiest link", .unit = "blocks"},
       {.head = "bound", .unit = "blocks", .wide = true},
       {.head = "bound by", .text = true, .wide = true},
       {.head = "rearranged", .unit = "blocks", .drop = 4},
       {.head = "combined", .unit = "blocks", .wide = !reduce, .drop = 5},
       {.head = "startups", .unit = "us", .wide = true},
+      {.head = "hops", .unit = "us", .wide = true},
       {.head = "transfer", .unit = "us", .wide = true},
       {.head = "rearranged", .unit = "us", .wide = true},
       {.head = "combined", .unit = "us", .wide = true},
@@ -224,8 +226,8 @@ std::string taken_text(const Collective& taken, Weights& weights, const CostMode
     return fmt::format("{} {}", cell_rate(choice.cell_figure(*answer.figure)),
                        choice.by_work() ? "KiB of work" : "us");
   }
-  const auto& [prediction, contention] = weights(taken);
-  return model_cell(model_time_us(prediction, model, bytes), contention) + " us";
+  const Weighed& weighed = weights(taken, bytes);
+  return model_cell(weighed.us(model, bytes), weighed.at_least()) + " us";
 }
 
 /// \return  whether every algorithm gave its figures
@@ -247,6 +249,7 @@ bool list_admitted(const Context& context, const std::vector<const Algorithm*>& 
   std::vector<ListRow> rows;
   std::vector<std::string> refused, takes, broken;
   long done = 0;
+  bool has_counted = false;
   std::map<std::pair<std::string_view, std::size_t>, AutoChoice> choices;
   std::map<std::tuple<std::string_view, Ports, decltype(Algorithm::bound)>, LowerBound> bounds;
   for (const Algorithm* algorithm : algorithms) {
@@ -282,40 +285,46 @@ bool list_admitted(const Context& context, const std::vector<const Algorithm*>& 
           bounds[of_operation] = collective.lower_bound(topology, algorithm->ports);
         }
         const LowerBound& bound = bounds[of_operation];
-        const auto& [prediction, contention] = weights(collective);
-        const auto model_us = model_time_us(prediction, model, sizes[size]);
-        const TimeParts parts = time_parts(prediction, model, sizes[size]);
+        const Weighed& weighed = weights(collective, sizes[size]);
+        const Prediction& prediction = weighed.prediction;
+        has_counted = has_counted || weighed.has_counted();
+        const auto parts = time_parts(weighed, model, sizes[size]);
+        const auto part = [&](double ModelTime::*member) {
+          return parts ? cell_rate((*parts).*member) : std::string("-");
+        };
         CallFigures::Answer answer;
         if (figures != nullptr) {
           answer = (*figures)(collective, sizes[size], takes_all_ports(*algorithm, Ports::one));
         }
         std::optional<double> figure;
         if (answer.figure) figure = options.choice.cell_figure(*answer.figure);
-        rows.push_back({operation,
-                        size,
-                        figures != nullptr ? standing(figure, Contention::counted)
-                                           : standing(model_us, contention),
-                        {std::string(operation->name), std::string(algorithm->name),
-                         std::string(to_string(algorithm->ports)), std::to_string(sizes[size]),
-                         cell(prediction.startups), cell(prediction.transmission_blocks),
-                         link_blocks_cell(prediction, contention), cell(bound.transmission_blocks),
-                         bound_source_cell(bound), cell(prediction.rearranged_blocks),
-                         cell(prediction.combined_blocks), cell_rate(parts.startups_us),
-                         cell_rate(parts.transfer_us), cell_rate(parts.rearrange_us),
-                         cell_rate(parts.combine_us), model_cell(model_us, contention),
-                         choice->second.cell(*algorithm)}});
+        rows.push_back(
+            {operation,
+             size,
+             figures != nullptr
+                 ? standing(figure, Contention::counted)
+                 : standing(weighed.ranked_us(model, sizes[size]), weighed.contention),
+             {std::string(operation->name), std::string(algorithm->name),
+              std::string(to_string(algorithm->ports)), std::to_string(sizes[size]),
+              count_cell(prediction.startups, weighed.startups),
+              count_cell(prediction.hops, weighed.hops),
+              count_cell(prediction.transmission_blocks, weighed.transmission),
+              link_blocks_cell(weighed), cell(bound.transmission_blocks), bound_source_cell(bound),
+              count_cell(prediction.rearranged_blocks, weighed.rearranged),
+              count_cell(prediction.combined_blocks, weighed.combined),
+              part(&ModelTime::startups_us), part(&ModelTime::hops_us),
+              part(&ModelTime::transfer_us), part(&ModelTime::rearrange_us),
+              part(&ModelTime::combine_us),
+              model_cell(weighed.us(model, sizes[size]), weighed.at_least()),
+              choice->second.cell(*algorithm)}});
         if (figures != nullptr) {
           rows.back().cells.insert(rows.back().cells.end() - 1, cell_rate(figure));
         }
         Json result = common;
-        result["predicted"] = prediction_json(prediction);
         result["lower_bound"] = lower_bound_json(bound);
-        put(result, "model_contention", contention_json(prediction, contention),
-            "the source gives no formula");
         result["block_bytes"] = sizes[size];
         result["cost_model"] = cost_model_json(model);
-        put(result, "model_time_us", json_value(model_us), "the source gives no formula");
-        result["model_time_parts_us"] = time_parts_json(parts);
+        add_model_json(result, weighed, model, sizes[size]);
         const auto put_figure = [&](const char* key, bool given, const char* not_given) {
           put(result, key, given && answer.figure ? Json(*answer.figure) : Json(nullptr),
               given ? answer.reason : not_given);
@@ -346,6 +355,7 @@ bool list_admitted(const Context& context, const std::vector<const Algorithm*>& 
   Table table(columns_of_admitted(sizes.size() > 1, reduce, options.choice));
   for (ListRow& row : rows) table.add(std::move(row.cells));
   print_table(output, table);
+  if (has_counted) print_note(output, counted_note);
   print_note(output,
              fmt::format(
                  "auto: `*`: picked (the lowest {} of the one-port algorithms); `all`: picked with "
@@ -465,15 +475,18 @@ Action add_list(CLI::App& program) {
   add_command_limit_option(app, options->time_limit);
   add_output_options(app, options->output);
   app.footer(
-      "Columns with --on, by the formulas of each algorithm's source:\n"
+      "Columns with --on, by the formulas of each algorithm's source, or counted in a dry run "
+      "(14c):\n"
       "  startups         steps\n"
       "  transmitted      sum over the steps of the largest message\n"
-      "  with contention  the same, with messages that share a link sent one after the other\n"
+      "  busiest link     sum over the steps of the blocks on the busiest link\n"
+      "  hops             with --wide: sum over the steps of the longest route\n"
       "  rearranged       blocks permuted in local memory, along the critical path\n"
       "  combined         blocks combined by a reduction, along the critical path\n"
-      "  model            the modelled time for blocks of m bytes: ts x startups + tw x m x with "
-      "contention\n"
-      "                   + tr x m x rearranged + tc x m x combined\n"
+      "  model            the modelled time for blocks of m bytes: ts x startups + the larger of\n"
+      "                   th x hops + tw x m x transmitted and th x startups + tw x m x busiest "
+      "link\n"
+      "                   + tr x m x rearranged + tc x m x combined (docs/explanation/model.md)\n"
       "  replayed         with --cost replay: the time on the machine "
       "(docs/explanation/replay.md)\n"
       "  work             with --cost work: messages and bytes of all nodes, the cost of "
@@ -481,8 +494,8 @@ Action add_list(CLI::App& program) {
       "  auto             `*`: `auto` picks it; `all`: picked with --ports all; `no`: never "
       "picked\n"
       "                   (baseline, slow to plan, or nonstandard routes)\n"
-      "'-': the source gives no formula. '?': contention is unknown, because no formula gives it "
-      "and the network is too large to count it in a dry run; the time is then a lower bound "
+      "'-' or '?': no formula gives it, and the network is too large to count it in a dry run; if "
+      "the contention or the hops are unknown, the time is a lower bound "
       "('>='). Rows are sorted by the cost that `auto` minimizes. --wide adds the parts of the "
       "time, and the algorithms that the network does not admit, with the reason.\n\n"
       "Examples:\n"

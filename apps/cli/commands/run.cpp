@@ -133,10 +133,7 @@ Json result_json(const Context& context, Json json, const RunResult& result,
   json["time_quartile3_us"] = result.quartile3_us;
   json["time_max_us"] = result.max_us;
   put(json, "time_back_to_back_us", json_value(result.back_to_back_us), "no --calls");
-  put(json, "model_time_us", json_value(result.model_us), "the source gives no formula");
-  put(json, "model_contention",
-      result.model_us ? Json(to_string(result.model_contention)) : Json(nullptr),
-      "the source gives no formula");
+  add_model_json(json, result.weighed, options.run.model, result.block_bytes);
   put(json, "data_bytes", json_value(result.data_bytes), "a barrier moves no data");
   put(json, "algbw_gb_per_s", json_value(result.algbw_gb_per_s), "no data, or no time");
   put(json, "busbw_gb_per_s", json_value(result.busbw_gb_per_s), "no data, or no time");
@@ -150,7 +147,6 @@ Json result_json(const Context& context, Json json, const RunResult& result,
   }
   json["parked"] = result.parked;
   json["peak_bytes"] = result.peak_bytes;
-  json["predicted"] = prediction_json(result.predicted);
   add_origin_json(context, json, *result.collective.algorithm, options, machine);
   put(json, "passed", result.wrong ? Json(result.passed()) : Json(nullptr), "--no-verify");
   return json;
@@ -199,7 +195,7 @@ std::vector<std::string> cells(const RunResult& result, bool all_port) {
           cell_rate(result.back_to_back_us),
           megabytes(result.algbw_gb_per_s),
           megabytes(result.busbw_gb_per_s),
-          model_cell(result.model_us, result.model_contention),
+          model_cell(result.model_us, result.weighed.at_least()),
           result.has_links ? number(std::round(result.link_bytes_max)) : "-",
           result.has_links ? number(result.blocked) : "-",
           number(result.parked),

@@ -69,7 +69,8 @@ CallFigures::Least CallFigures::least(Operation operation, const CostModel& cost
 
 double messages_of(std::span<const Priced> ranked, Rank nodes) {
   double messages = 0;
-  for (const Priced& priced : ranked) messages += priced.prediction.startups.value_or(0) * nodes;
+  for (const Priced& priced : ranked)
+    messages += priced.weighed.prediction.startups.value_or(0) * nodes;
   return messages;
 }
 

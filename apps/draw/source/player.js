@@ -27,7 +27,7 @@ class State {
     this.cost = {...this.base };
     Object.assign(this, {
       shown: 0,
-      comparing: false,
+      comparing: data.comparing === true && plays.length > 1,
       step: 0,
       at: resting,
       clock: 0,
