@@ -89,13 +89,13 @@ std::optional<CostFit> fit_costs(std::span<const CostSample> samples) {
   if (!best) return std::nullopt;
   CostFit fit;
   fit.model = {(*best)[0], (*best)[1], (*best)[2], (*best)[3]};
-  const auto told = [&](std::size_t c) {
+  const auto has = [&](std::size_t c) {
     return std::ranges::any_of(rows, [&](const Row& row) { return row[c] > 0; });
   };
-  fit.has_startup = told(0);
-  fit.has_transfer = told(1);
-  fit.has_rearrange = told(2);
-  fit.has_combine = told(3);
+  fit.has_startup = has(0);
+  fit.has_transfer = has(1);
+  fit.has_rearrange = has(2);
+  fit.has_combine = has(3);
   std::vector<double> errors;
   for (const Row& row : rows) errors.push_back(std::abs(error_of(row, *best)));
   std::ranges::sort(errors);

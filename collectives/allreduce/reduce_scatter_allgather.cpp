@@ -181,10 +181,6 @@ WORMCUBE_ALGORITHM(allreduce_reduce_scatter_allgather){
          {.name = "ties",
           .choices = {"plus", "balanced"},
           .help = "half way round a ring: all '+', or '+' from even nodes and '-' from odd"}},
-    .combining =
-        [](const Arguments& /*arguments*/, const Options& options) {
-          return options.is("order", "interleaved") ? Combining::reordered : Combining::alike;
-        },
     .require =
         [](const Setting& on) {
           require_options(on.topology, on.arguments.reduction, options_of(on.options));

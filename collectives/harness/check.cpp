@@ -111,6 +111,9 @@ void judge(CheckResult& result) {
   }
   if (!report.deadlock_free) failures.push_back("its routes can deadlock: " + report.cycle);
   if (result.delivered == false) failures.push_back("not delivered: " + result.proof);
+  if (result.keeps_order == false && result.delivered != false) {
+    failures.push_back("with an operator that does not commute, not delivered: " + result.order);
+  }
   if (result.exactly_once == false && result.collective.algorithm->exactly_once) {
     failures.push_back("not exactly once: " + result.arrivals);
   }
@@ -171,6 +174,33 @@ void prove_by_run(CheckResult& result, const Topology& topology, const Contract&
       result.delivered = false;
       result.proof = error.what();
     }
+  }
+}
+
+/// A second proof of a reduction, with intervals of ranks, if it accepts such an operator.
+void prove_order(CheckResult& result, const Collective& collective, const Topology& topology,
+                 const CheckOptions& options) {
+  Collective ordered = collective;
+  ordered.arguments.reduction = interval_reduction();
+  if (const auto reason = refusal(ordered, topology)) {
+    result.order = *reason;
+    return;
+  }
+  const Contract contract =
+      contract_of(ordered, topology.nodes(), unit_block_bytes(ordered, topology), options.seed,
+                  Pattern::tags, options.in_place);
+  ordered = witnessed(ordered, contract);
+  try {
+    Verification verification(contract);
+    prove(topology, collective_program(ordered, contract, &verification),
+          [](const Delivery& /*delivery*/) {});
+    const bool passed = verification.passed();
+    result.order =
+        passed ? "proved by a run with an operator that keeps the order" : verification.first();
+    result.keeps_order = passed;
+  } catch (const std::exception& error) {
+    result.order = error.what();
+    if (!lacks_room(error)) result.keeps_order = false;
   }
 }
 
@@ -342,7 +372,7 @@ CheckResult check_collective(const Collective& collective, const Topology& topol
   result.nodes = topology.nodes();
   result.all_port = options.all_port;
   result.block_bytes = contract.block_bytes;
-  // Of the order-tracking operator: it commutes only if the algorithm needs that.
+  // Of the operator that tracks ranks: it commutes if the call's does.
   result.predicted = result.collective.predict(topology);
   const Ports ports = options.all_port ? Ports::all : Ports::one;
   result.lower_bound = result.collective.lower_bound(topology, ports);
@@ -367,6 +397,11 @@ CheckResult check_collective(const Collective& collective, const Topology& topol
     if (proof_bytes <= available.bytes) {
       require_memory("the proof", proof_bytes, "", available);  // noted as expected
       prove_by_run(result, topology, contract);
+      if (operation->reduces && !contract.commutes) {
+        result.keeps_order = result.delivered, result.order = result.proof;
+      } else if (operation->reduces) {
+        prove_order(result, collective, topology, options);
+      }
     } else {
       result.proof =
           fmt::format("not proved: the run would need {} of memory, {} is available ({})",
@@ -376,6 +411,9 @@ CheckResult check_collective(const Collective& collective, const Topology& topol
     result.proof = "not proved: " + reason;
   }
   if (result.arrivals.empty()) result.arrivals = result.proof;
+  if (result.order.empty()) {
+    result.order = operation->reduces ? result.proof : "no operator: it combines nothing";
+  }
   judge(result);
   return result;
 }

@@ -58,6 +58,9 @@ struct CheckResult {
   /// No node received the same data twice; for a reduction, the same combination of blocks.
   std::optional<bool> exactly_once;
   std::string proof;     ///< how delivery was proved, or why it was not
+  /// Reductions: the result is right for an operator that does not commute, too.
+  std::optional<bool> keeps_order;
+  std::string order;  ///< how that was found, or why it was not
   std::string arrivals;  ///< how exactly_once was found, or why it was not
 
   /// Descriptions of the laws and predictions that do not hold.
@@ -70,8 +73,10 @@ struct CheckResult {
   }
 };
 
-/// Throws UsageError if the algorithm does not apply to this network, or if the dry run alone needs
-/// more memory than is available.
+/// Counts are those of the call's own operator: the one that tracks ranks commutes if and only if
+/// that one does; without an operator it does not, unless the algorithm needs it. Throws UsageError
+/// if the algorithm does not apply to this network, or if the dry run alone needs more memory than
+/// is available.
 CheckResult check_collective(const Collective& collective, const Topology& topology,
                              const CheckOptions& options = {});
 

@@ -39,12 +39,6 @@ std::vector<Options> combinations(const Algorithm& algorithm) {
   return all;
 }
 
-/// Whether nodes may end with different bits of results that should be equal.
-bool rounds_differently(const Collective& collective) {
-  return combining(collective) == Combining::brackets_differ &&
-         !collective.arguments.reduction.exact;
-}
-
 }  // namespace
 
 std::string_view to_string(Contention contention) {
@@ -197,13 +191,13 @@ Standing standing(const std::optional<double>& us, Contention contention) {
 }
 
 std::vector<Priced> ranking(Operation operation, const Topology& topology, const CostModel& model,
-                            Bytes block_bytes, Ports ports, const Arguments& arguments) {
+                            Bytes block_bytes, Ports ports, const Arguments& arguments, Bits bits) {
   Weights weights(topology);
-  return ranking(operation, weights, model, block_bytes, ports, arguments);
+  return ranking(operation, weights, model, block_bytes, ports, arguments, bits);
 }
 
 std::vector<Priced> ranking(Operation operation, Weights& weights, const CostModel& model,
-                            Bytes block_bytes, Ports ports, const Arguments& arguments) {
+                            Bytes block_bytes, Ports ports, const Arguments& arguments, Bits bits) {
   const Topology& topology = weights.topology();
   using Cost = std::pair<Standing, bool>;  // and whether it was made for other ports
   std::vector<std::pair<Cost, Priced>> ranked;
@@ -215,7 +209,8 @@ std::vector<Priced> ranking(Operation operation, Weights& weights, const CostMod
     std::optional<std::pair<Cost, Priced>> least;
     for (Options& options : combinations(algorithm)) {
       collective.options = std::move(options);
-      if (refusal(collective, topology) || rounds_differently(collective)) continue;
+      if (refusal(collective, topology)) continue;
+      if (bits == Bits::same && same_bits(collective, topology) == SameBits::no) continue;
       collective.settle(topology, model, block_bytes);
       const Weighed weighed =
           is_chosen_by_auto(algorithm) ? weights(collective, block_bytes) : Weighed{};

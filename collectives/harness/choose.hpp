@@ -84,16 +84,20 @@ struct Priced {
   Weighed weighed;
   std::optional<double> us;  ///< nothing if counts are unknown, or `auto` does not need it
 };
+/// Whether results may end with different last bits on different nodes (same_bits()): by default
+/// such algorithms are left out.
+enum class Bits : std::uint8_t { same, any };
+
 /// The algorithms that this network admits and that need no more than these ports, by standing() of
 /// predicted_us of weigh()'s result; for options that are choices, the cheapest combination;
-/// options that depend on the size are set. Algorithms by which nodes may end with different bits
-/// are left out (brackets_differ, an operator that is not exact). Among equal ones those made for
-/// these ports come first, then the first by name. The commands `best`, `list` and `auto` all rank
-/// by this function.
+/// options that depend on the size are set. Among equal ones those made for these ports come first,
+/// then the first by name. The commands `best`, `list` and `auto` all rank by this function.
 std::vector<Priced> ranking(Operation operation, Weights& weights, const CostModel& model,
-                            Bytes block_bytes, Ports ports, const Arguments& arguments = {});
+                            Bytes block_bytes, Ports ports, const Arguments& arguments = {},
+                            Bits bits = Bits::same);
 /// The same for one call.
 std::vector<Priced> ranking(Operation operation, const Topology& topology, const CostModel& model,
-                            Bytes block_bytes, Ports ports, const Arguments& arguments = {});
+                            Bytes block_bytes, Ports ports, const Arguments& arguments = {},
+                            Bits bits = Bits::same);
 
 }  // namespace wormcube

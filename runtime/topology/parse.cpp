@@ -341,6 +341,12 @@ Topology without(const Topology& whole, const std::vector<Failure>& failures, st
 }  // namespace
 
 Topology Topology::parse(std::string_view text) {
+  // "torus:8×8", as titles write it, is torus:8x8. A graph's file may have that sign in its name.
+  constexpr std::string_view times = "\xC3\x97";
+  const auto sign = text.find("graph:") == text.npos ? text.find(times) : text.npos;
+  if (sign != text.npos) {
+    return parse(fmt::format("{}x{}", text.substr(0, sign), text.substr(sign + times.size())));
+  }
   std::string_view whole = text;
   std::vector<Failure> failures;
   while (auto failure = take_failure(whole)) failures.push_back(*std::move(failure));

@@ -267,14 +267,15 @@ TEST_CASE("run traces one more call; commands without a trace say so", "[cli][tr
   const TraceSeen seen = trace_seen(json::parse(read_text(file.path())));
   CHECK(seen.broken == "");
   CHECK(seen.of_category.at("step") == 2 * 3);
-  const auto told = [](const std::string& arguments, const std::string& text) {
+  const auto expect_error = [](const std::string& arguments, const std::string& text) {
     const Output mistake = run_wormcube(arguments);
     CHECK(mistake.exit == 2);
     CHECK_THAT(mistake.err, Contains(text));
   };
-  told(call + "--trace -", "--trace -: expected a file name");
-  told(call + "--trace-steps 0..3", "no effect without --trace");
-  told(call + "--trace " + file.path() + " --trace-nodes 9", "nodes are 0 to 3");
-  told("run alltoall --on ring:4 --algorithm all --trace " + file.path(), "one algorithm");
-  told(call + "--trace " + file.path() + " --json " + file.path(), "would write the same file");
+  expect_error(call + "--trace -", "--trace -: expected a file name");
+  expect_error(call + "--trace-steps 0..3", "no effect without --trace");
+  expect_error(call + "--trace " + file.path() + " --trace-nodes 9", "nodes are 0 to 3");
+  expect_error("run alltoall --on ring:4 --algorithm all --trace " + file.path(), "one algorithm");
+  expect_error(call + "--trace " + file.path() + " --json " + file.path(),
+               "would write the same file");
 }

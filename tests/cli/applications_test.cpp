@@ -18,7 +18,7 @@ using wormcube::test::TemporaryFile;
 namespace {
 
 struct ApplicationMistake {
-  std::string arguments, told;  // what standard error must contain
+  std::string arguments, expected;  // what standard error must contain
 };
 
 }  // namespace
@@ -110,7 +110,7 @@ TEST_CASE("mistakes with the applications end with exit code 2 and one line", "[
   const TemporaryFile numbers(".csv", "1\n2\n3\n"), fractions(".csv", "1.5\n2\n3\n"),
       holes(".csv", "1\nNaN\n3\n"), repeated(".csv", "1\n2\n1\n"), matrix(".csv", "1,2\n3,4\n");
   const std::string n = numbers.path();
-  for (const auto& [arguments, told] : std::vector<ApplicationMistake>{
+  for (const auto& [arguments, expected] : std::vector<ApplicationMistake>{
            {"matvec --shape 10", "--shape"},
            {"matvec --matrix " + matrix.path() + " --shape 2x2", "already defines the shape"},
            {"matvec --matrix " + matrix.path() + " --vector " + n,
@@ -147,7 +147,7 @@ TEST_CASE("mistakes with the applications end with exit code 2 and one line", "[
     CHECK(output.exit == 2);
     CHECK(output.out.empty());
     CHECK(output.err.starts_with("wormcube: "));
-    CHECK_THAT(output.err, Contains(told));
+    CHECK_THAT(output.err, Contains(expected));
   }
 }
 

@@ -199,3 +199,16 @@ TEST_CASE("CSV has one line per result under JSON's keys") {
   CHECK(std::count(output.out.begin(), output.out.end(), '\n') == 3);
   CHECK(output.out.starts_with("operation,algorithm,topology,nodes,ports,startups,"));
 }
+
+TEST_CASE("CSV has the columns that vary; --wide adds the rest and the provenance") {
+  const std::string command =
+      "run alltoall --on torus:2x2 --algorithm shift --iterations 1 --executor fibers --csv -";
+  const std::string brief = run_wormcube(command).out;
+  CHECK(
+      brief.starts_with("operation,topology,algorithm,ports,executor,block_bytes,time_median_us,"));
+  CHECK(std::count(brief.begin(), brief.end(), ',') == 2 * 12);
+  CHECK(brief.ends_with(",0,true\n"));
+  CHECK(run_wormcube(command + " --wide").out.find("provenance.command") != std::string::npos);
+  const std::string check = run_wormcube("check alltoall --on torus:4x4 --csv -").out;
+  CHECK(check.find("provenance") == std::string::npos);
+}

@@ -19,20 +19,20 @@ using Catch::Matchers::StartsWith;
 namespace {
 
 /// One sentence, exit code 2, nothing on standard output.
-void is_refused(const std::string& arguments, const std::string& told) {
+void is_refused(const std::string& arguments, const std::string& expected) {
   const Output output = run_wormcube(arguments);
   INFO("wormcube " << arguments << "\n" << output.out << output.err);
   CHECK(output.exit == 2);
   CHECK(output.out.empty());
   CHECK(std::ranges::count(output.err, '\n') == 1);
-  CHECK_THAT(output.err, StartsWith("wormcube: ") && Contains(told));
+  CHECK_THAT(output.err, StartsWith("wormcube: ") && Contains(expected));
 }
 
 /// A plot of a file of this text is refused.
-void plot_is_refused(const std::string& text, const std::string& told) {
+void plot_is_refused(const std::string& text, const std::string& expected) {
   const TemporaryFile file(".json");
   file.write(text);
-  is_refused("plot " + file.path() + " --svg -", told);
+  is_refused("plot " + file.path() + " --svg -", expected);
 }
 
 }  // namespace

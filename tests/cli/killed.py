@@ -111,21 +111,21 @@ def kill_once(program, folder, number, generator, spans):
     code = process.returncode
     spans[name] = max(0.2, 0.9 * (time.monotonic() - start)) if code in (0, 2, 141) else spans[name]
     out, err = out or "", err or ""
-    told = f"{number}: {name}, {stop.name} after {delay:.3f} s, {kinds}: exit code {code}\n{err}\n{out[-2000:]}"
+    report = f"{number}: {name}, {stop.name} after {delay:.3f} s, {kinds}: exit code {code}\n{err}\n{out[-2000:]}"
     ends = {0} if kinds["stdout"] in ("read", "broken") else {2}  # without the signal
     if kinds["stdout"] == "broken":
         ends.add(141)
-    require(code in ends | {-stop} | ({128 + stop} if stop in HANDLED else set()), "the exit code is not that of the signal", told)
+    require(code in ends | {-stop} | ({128 + stop} if stop in HANDLED else set()), "the exit code is not that of the signal", report)
     met = code == 128 + stop if stop in HANDLED else code == -stop
     left = sorted(file for file in os.listdir(folder) if file.startswith(f"{number}.") and ".~" in file)
-    require(not left or stop == signal.SIGKILL, f"left behind: {left}", told)
+    require(not left or stop == signal.SIGKILL, f"left behind: {left}", report)
     words = 2 if name == "check" else 3
     printed = rows_of(out, words) if sweeps and kinds["stdout"] == "read" else None
     if code == -stop and stop in HANDLED:  # before the program was there to wait for it
-        require(not printed and not os.path.exists(files["json"]), "ended by the signal itself, with results", told)
+        require(not printed and not os.path.exists(files["json"]), "ended by the signal itself, with results", report)
     if code == 128 + stop and kinds["stderr"] == "read":
         require(f"stopped by {stop.name.replace('SIGIO', 'SIGPOLL')}" in err or f"stopped by {stop.name}" in err,
-                "no word about the signal", told)
+                "no word about the signal", report)
 
     kept = {}
     for kind, file in files.items():
@@ -138,13 +138,13 @@ def kill_once(program, folder, number, generator, spans):
             document = json.loads(text)
             kept[kind] = document if isinstance(document, list) else [document]
         elif kind == "jsonl":
-            require(text == "" or text.endswith("\n"), "the last JSON line is not complete", told)
+            require(text == "" or text.endswith("\n"), "the last JSON line is not complete", report)
             if "earlier run" not in text:
                 kept[kind] = [json.loads(line) for line in text.splitlines()]
         else:
-            require(text == "" or text.endswith("\n"), "the last line of the CSV is not complete", told)
+            require(text == "" or text.endswith("\n"), "the last line of the CSV is not complete", report)
             kept[kind] = list(csv.DictReader(text.splitlines()))
-            require(all(None not in row and None not in row.values() for row in kept[kind]), "a line of the CSV is cut", told)
+            require(all(None not in row and None not in row.values() for row in kept[kind]), "a line of the CSV is cut", report)
     slack = 1 if stop == signal.SIGKILL else 0  # it may come between the table and a file, or between two files
     counts = {}
     for kind, results in kept.items():
@@ -152,13 +152,13 @@ def kill_once(program, folder, number, generator, spans):
         counts[kind] = len(rows)
         if printed is None:
             continue
-        require(len(printed) - slack <= len(rows) <= len(printed), f"the table has {len(printed)} rows, {kind} {len(rows)}", told)
+        require(len(printed) - slack <= len(rows) <= len(printed), f"the table has {len(printed)} rows, {kind} {len(rows)}", report)
         require(all(shown(cut, whole) for row, result in zip(printed, rows) for cut, whole in zip(row, key(result, words))),
-                f"the table and {kind} have other rows", told)
+                f"the table and {kind} have other rows", report)
     most, least = max(counts.values()), min(counts.values())
-    require(most - least <= slack, f"files differ: {counts}", told)
+    require(most - least <= slack, f"files differ: {counts}", report)
     if code in ends:
-        require(least > 0, f"ended by itself, with files that lack results: {counts}", told)
+        require(least > 0, f"ended by itself, with files that lack results: {counts}", report)
     return stop, met, most
 
 
@@ -169,16 +169,16 @@ def refused(program, folder, what, arguments, limit=None):
                               "--algorithm", "all", "--iterations", "1", "--json", json_file, "--csv", csv_file, *arguments],
                              stdout=subprocess.PIPE, stderr=subprocess.PIPE, encoding="utf-8", check=False,
                              preexec_fn=(lambda: resource.setrlimit(*limit)) if limit else None)
-    told = f"{what}: exit code {process.returncode}\n{process.stderr}\n{process.stdout}"
-    require(process.returncode == 2 and "cannot write" in process.stderr, "a file that is full is not told", told)
+    report = f"{what}: exit code {process.returncode}\n{process.stderr}\n{process.stdout}"
+    require(process.returncode == 2 and "cannot write" in process.stderr, "a file that is full is not reported", report)
     with open(json_file, encoding="utf-8") as file:
         kept = json.load(file)
     with open(csv_file, newline="", encoding="utf-8") as file:
         lines = list(csv.DictReader(file))
     printed = [line for line in process.stdout.splitlines() if line.startswith("  ")]
-    require(0 < len(kept) == len(printed) - 1, f"{len(printed)} rows, {len(kept)} results", told)
-    require(len(lines) == len(printed), f"{len(printed)} rows, {len(lines)} lines of CSV", told)
-    require(all(None not in row.values() for row in lines), "a line of the CSV is cut", told)
+    require(0 < len(kept) == len(printed) - 1, f"{len(printed)} rows, {len(kept)} results", report)
+    require(len(lines) == len(printed), f"{len(printed)} rows, {len(lines)} lines of CSV", report)
+    require(all(None not in row.values() for row in lines), "a line of the CSV is cut", report)
 
 
 def piped(program, folder):

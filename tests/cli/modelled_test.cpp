@@ -140,8 +140,8 @@ TEST_CASE("an application's exchange is the one that the modelled machine ends f
                        " --messages off --json -")
               .json()["time_ps"] >= least);
   }
-  const auto told = run_wormcube("transpose " + call + "--shape 64x64 --cost replay");
-  CHECK_THAT(told.out, Contains("(auto: fastest by replay)") && Contains("replayed on"));
+  const auto output = run_wormcube("transpose " + call + "--shape 64x64 --cost replay");
+  CHECK_THAT(output.out, Contains("(auto: fastest by replay)") && Contains("replayed on"));
   CHECK_THAT(run_wormcube("transpose " + call + "--shape 64x64").out,
              Contains("(auto: lowest modelled time)") && !Contains("replayed on"));
 }

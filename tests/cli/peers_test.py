@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 """bench/peers/compare.py with nothing but wormcube: both measures, in table and JSON; what is missing is named; wrong data and faulty peers
-are told.
+are report.
 
 usage: peers_test.py WORMCUBE
 """

@@ -71,26 +71,26 @@ TEST_CASE("numbers beyond 64 bits are refused, not clamped") {
 }
 
 TEST_CASE("empty values and items are refused, and errors say what to do") {
-  const auto told = [](const std::string& arguments, const std::string& text) {
+  const auto expect_error = [](const std::string& arguments, const std::string& text) {
     const Output output = run_wormcube(arguments);
     CAPTURE(arguments);
     CHECK(output.exit == 2);
     CHECK_THAT(output.err, Contains(text));
   };
-  told("list '' --on ring:4", "empty argument");
-  told("fft --shape ''", "--shape: empty value");
-  told("fft --column=", "--column: empty value");
-  told("check alltoall --on ring:4,", "--on 'ring:4,': empty item in the list");
-  told("check alltoall --on ring:4,,ring:5", "empty item in the list");
-  told("run alltoall --on ring:4 --bytes 1,,2", "empty item in the list");
-  told("check alltoall --on ring:4 --algorithm shift:", "missing after the last ':'");
-  told("check alltoall --on ring:4 --algorithm kim-recursive:divisions=1:divisions=2",
-       "option 'divisions' is given twice");
-  told("list --plugin x.so", "--plugin must precede the command");
-  told("run alltoall ring:4", "--on ring:4");
-  told("run alltoall --iteration 3", "did you mean '--iterations'?");
-  told("run alltoall --on ring:4 --capacity abc", "'abc' is not a number");
-  told("run alltoall --on ring:4 --virtual-channels 4K4", "'4K4' is not a number");
+  expect_error("list '' --on ring:4", "empty argument");
+  expect_error("fft --shape ''", "--shape: empty value");
+  expect_error("fft --column=", "--column: empty value");
+  expect_error("check alltoall --on ring:4,", "--on 'ring:4,': empty item in the list");
+  expect_error("check alltoall --on ring:4,,ring:5", "empty item in the list");
+  expect_error("run alltoall --on ring:4 --bytes 1,,2", "empty item in the list");
+  expect_error("check alltoall --on ring:4 --algorithm shift:", "missing after the last ':'");
+  expect_error("check alltoall --on ring:4 --algorithm kim-recursive:divisions=1:divisions=2",
+               "option 'divisions' is given twice");
+  expect_error("list --plugin x.so", "--plugin must precede the command");
+  expect_error("run alltoall ring:4", "--on ring:4");
+  expect_error("run alltoall --iteration 3", "did you mean '--iterations'?");
+  expect_error("run alltoall --on ring:4 --capacity abc", "'abc' is not a number");
+  expect_error("run alltoall --on ring:4 --virtual-channels 4K4", "'4K4' is not a number");
   const std::string long_word(100'000, 'A');
   CHECK(run_wormcube("topology " + long_word).err.size() < 2000);
 }

@@ -40,14 +40,15 @@ TEST_CASE("columns that may be cut are cut until the line fits", "[cli][table]")
                {.head = "what", .text = true},
                {.head = "note", .text = true, .wide = true}});
   table.add({std::string(30, 'n'), std::string(80, 'w'), "more"});
-  CHECK(table.text(false) == table.heads_text(false) + "  " + std::string(14, 'n') + "..  " +
-                                 std::string(80, 'w') + "\n");
-  CHECK(table.text(true) == table.heads_text(true) + "  " + std::string(30, 'n') + "  " +
-                                std::string(80, 'w') + "  more\n");
+  CHECK(table.text({}) ==
+        table.heads_text({}) + "  " + std::string(14, 'n') + "..  " + std::string(80, 'w') + "\n");
+  CHECK(table.text({.wide = true}) == table.heads_text({.wide = true}) + "  " +
+                                          std::string(30, 'n') + "  " + std::string(80, 'w') +
+                                          "  more\n");
   Table longer({{.head = "network", .text = true, .cut = 10}, {.head = "what", .text = true}});
   longer.add({std::string(30, 'n'), std::string(120, 'w')});
-  CHECK(longer.text(false) == longer.heads_text(false) + "  " + std::string(8, 'n') + "..  " +
-                                  std::string(120, 'w') + "\n");
+  CHECK(longer.text({}) ==
+        longer.heads_text({}) + "  " + std::string(8, 'n') + "..  " + std::string(120, 'w') + "\n");
 }
 
 TEST_CASE("names are cut in the middle, and no further than they stay different", "[cli][table]") {
@@ -57,7 +58,7 @@ TEST_CASE("names are cut in the middle, and no further than they stay different"
                     overlap = "suh-mesh:order=overlap:ring=folded";
   table.add({parity, "1"});
   table.add({overlap, "2"});
-  const std::string text = table.text(false, 40);
+  const std::string text = table.text({.most = 40});
   CHECK(text.find(parity) == text.npos);
   CHECK(text.find("suh-mesh:orde..y:ring=folded") != text.npos);
   CHECK(text.find("suh-mesh:orde..p:ring=folded") != text.npos);
@@ -68,7 +69,7 @@ TEST_CASE("names are cut in the middle, and no further than they stay different"
                      .is_name = true,
                      .names = {"kim-recursive:divisions=1", "kim-recursive:divisions=2"}},
                     {.head = "time", .width = 30}});
-  CHECK(rows.row_text({"kim-recursive:divisions=1", "1"}, false, 50) ==
+  CHECK(rows.row_text({"kim-recursive:divisions=1", "1"}, {.most = 50}) ==
         "  kim-rec..sions=1  " + std::string(29, ' ') + "1\n");
 }
 
@@ -79,15 +80,27 @@ TEST_CASE("columns that may be left out go, the largest first, before any is cut
                {.head = "max", .drop = 3},
                {.head = "busbw", .drop = 1}});
   table.add({"kim-recursive", "1", "2", "3", "4"});
-  CHECK(table.text(false, 60) == table.text(true));
-  CHECK(table.text(false, 36).starts_with("# algorithm      median  min  busbw\n"));
-  CHECK(table.text(false, 30).starts_with("# algorithm      median  busbw\n"));
-  CHECK(table.text(false, 20) == "# algorithm   median\n  kim-..sive       1\n");
+  CHECK(table.text({.most = 60}) == table.text({.wide = true}));
+  CHECK(table.text({.most = 36}).starts_with("# algorithm      median  min  busbw\n"));
+  CHECK(table.text({.most = 30}).starts_with("# algorithm      median  busbw\n"));
+  CHECK(table.text({.most = 20}) == "# algorithm   median\n  kim-..sive       1\n");
+}
+
+TEST_CASE("winners are green and failures red where colour is wanted", "[cli][table]") {
+  Table table({{.head = "algorithm", .text = true, .answer = true},
+               {.head = "passed", .width = 8, .verdict = true}});
+  table.add({"mesh", "yes"}, true);
+  table.add({"ring\x1b[2J", "FAILED"});
+  const std::string green = "\x1b[1;32m", red = "\x1b[1;31m", plain = "\x1b[0m";
+  CHECK(table.text({.color = true}) == table.heads_text({}) + "  " + green + "mesh       " + plain +
+                                           "       yes\n" + "  ring\\x1b[2J  " + red + "  FAILED" +
+                                           plain + "\n");
+  CHECK(table.text({}).find(green) == std::string::npos);
 }
 
 TEST_CASE("a figure is never cut, however narrow its column", "[cli][table]") {
   const Table table({{.head = "topology", .text = true, .width = 6, .cut = 6}, {.head = "us"}});
-  CHECK(table.row_text({"ring:4", "0.0023165"}, false) == "  ring:4    0.0023165\n");
+  CHECK(table.row_text({"ring:4", "0.0023165"}, {}) == "  ring:4    0.0023165\n");
 }
 
 TEST_CASE("null has a reason, a figure has none", "[cli][table]") {

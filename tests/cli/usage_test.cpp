@@ -17,13 +17,13 @@ using wormcube::test::TemporaryFile;
 namespace {
 
 struct Mistake {
-  std::string arguments, told;  // what standard error must contain
+  std::string arguments, expected;  // what standard error must contain
 };
 
 }  // namespace
 
 TEST_CASE("a usage error ends with exit code 2 and one line that names the mistake") {
-  const auto [arguments, told] = GENERATE(
+  const auto [arguments, expected] = GENERATE(
       Mistake{"", "--help"}, Mistake{"fly", "fly"}, Mistake{"run", "OPERATION"},
       Mistake{"run alltoall", "--on"}, Mistake{"run teleport --on ring:4", "alltoall"},
       Mistake{"run alltoall --on blob:4", "blob"}, Mistake{"run alltoall --on torus:8y8", "8y8"},
@@ -98,17 +98,17 @@ TEST_CASE("a usage error ends with exit code 2 and one line that names the mista
   CHECK(output.exit == 2);
   CHECK(output.out.empty());
   CHECK(output.err.starts_with("wormcube: "));
-  CHECK_THAT(output.err, Catch::Contains(told));
+  CHECK_THAT(output.err, Catch::Contains(expected));
 }
 
 TEST_CASE("a hint is close to the typed word") {
-  const auto told = [](const std::string& arguments) { return run_wormcube(arguments).err; };
-  CHECK_THAT(told("run alltoall --on ring:4 --bites 4"), Contains("did you mean '--bytes'?"));
-  CHECK_THAT(told("run alltoall --on ring:4 --iteration 4"), Contains("'--iterations'?"));
+  const auto error_of = [](const std::string& arguments) { return run_wormcube(arguments).err; };
+  CHECK_THAT(error_of("run alltoall --on ring:4 --bites 4"), Contains("did you mean '--bytes'?"));
+  CHECK_THAT(error_of("run alltoall --on ring:4 --iteration 4"), Contains("'--iterations'?"));
   for (const char* arguments :
        {"topology ring:4 --wide", "check alltoall --on ring:4 --node 3", "reproduce kim --csv -"}) {
     INFO(arguments);
-    CHECK_THAT(told(arguments), !Contains("did you mean"));
+    CHECK_THAT(error_of(arguments), !Contains("did you mean"));
   }
 }
 

@@ -211,7 +211,7 @@ TEST_CASE("pipelined broadcast takes N + d steps of m / N from every root", "[br
 }
 
 TEST_CASE("pipelined broadcast by itself takes the best number of packets", "[broadcast]") {
-  const CostModel model;
+  const CostModel model{.hop_us = 0};
   const auto best = broadcast("pipelined", "hypercube:4");
   for (const double bytes : {1e3, 2e5, 1e6}) {
     const double exact = std::sqrt(model.transfer_us * bytes * 4 / model.startup_us);
@@ -228,7 +228,7 @@ TEST_CASE("pipelined broadcast by itself takes the best number of packets", "[br
 TEST_CASE(
     "the number of packets is settled by the message's size and the costs, and then predicted",
     "[broadcast]") {
-  const CostModel dear{.startup_us = 100, .transfer_us = 1};
+  const CostModel dear{.startup_us = 100, .transfer_us = 1, .hop_us = 0};
   auto open = broadcast("pipelined", "hypercube:4").collective();
   CHECK_FALSE(open.predict(Topology::parse("hypercube:4")).complete());
   for (const auto& [network, bytes, packets] :

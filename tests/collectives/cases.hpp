@@ -187,10 +187,9 @@ void for_each(F f, Rank most_nodes = 1 << 20, Walk walk = Walk::usual) {
       const bool numbers = walk == Walk::everything || topology.nodes() <= most_nodes_of_all;
       for (const Options& options : every_option(*algorithm, numbers)) {
         collective.options = options;
-        if (combining(collective) == Combining::reordered) {
+        collective.arguments = plain_arguments(*algorithm);
+        if (algorithm->operation->reduces && refusal(collective, topology)) {
           collective.arguments.reduction = find_reduction("sum", "int32");
-        } else {
-          collective.arguments = plain_arguments(*algorithm);
         }
         if (!refusal(collective, topology)) f(std::as_const(collective), topology);
       }

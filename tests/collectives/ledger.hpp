@@ -45,7 +45,7 @@ inline CheckResult check(const Case& on, Rank prove_up_to = 16) {
   return result;
 }
 
-constexpr CostModel model{.startup_us = 7, .transfer_us = 0.25};
+constexpr CostModel model{.startup_us = 7, .transfer_us = 0.25, .hop_us = 0};
 
 /// Steps x ts + contended x tw, of a message or block that all parts divide, counted step by step.
 inline void check_time(const Case& on, double startups, double link_blocks) {

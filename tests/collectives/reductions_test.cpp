@@ -500,7 +500,7 @@ TEST_CASE("E17: Equation 4.14 is that of an all-to-all reduction and an all-to-a
 }
 
 TEST_CASE("E19: the verdict of problem 4.6 turns at 1024 nodes", "[reductions][errata]") {
-  const CostModel model{.startup_us = 100, .transfer_us = 1, .combine_us = 0};
+  const CostModel model{.startup_us = 100, .transfer_us = 1, .combine_us = 0, .hop_us = 0};
   const Reduction word = find_reduction("sum", "uint8");  // one "word" of one byte
   const auto time = [&](const char* algorithm, int p) {
     const Topology ring = Topology::parse("ring:" + std::to_string(p));
@@ -620,6 +620,35 @@ TEST_CASE("where the operator must commute the witness does, and sees all but th
   });
   mixed.needs_commutative = true;
   CHECK(check_collective(Collective(mixed), Topology::parse("ring:3")).delivered == false);
+}
+
+TEST_CASE("a sum is counted and proved as it runs, and in a second proof in the order of ranks",
+          "[reductions][mutants]") {
+  using enum Mistake;
+  const Reduction sum = find_reduction("sum", "double");
+  const auto checked = [&](const Algorithm& algorithm, const char* on) {
+    return check_collective(Collective(algorithm, with(sum)), Topology::parse(on));
+  };
+  CHECK(checked(as_algorithm(operations::allreduce, faulty_allreduce<none>), "line:5").keeps_order ==
+        true);
+  const CheckResult swapped_order =
+      checked(as_algorithm(operations::allreduce, faulty_allreduce<swapped>), "line:5");
+  CHECK(swapped_order.delivered == true);  // sums commute
+  CHECK(swapped_order.keeps_order == false);
+  REQUIRE(swapped_order.failures.size() == 1);
+  CHECK_THAT(swapped_order.failures[0], Contains("with an operator that does not commute"));
+  const CheckResult needs_sum =
+      checked(find_algorithm(operations::reduce_scatter, "circulant"), "ring:5");
+  CHECK_FALSE(needs_sum.keeps_order.has_value());
+  CHECK_THAT(needs_sum.order, Contains("needs a commutative operator"));
+  // The blocks of `run`: a ring that keeps the order of ranks takes 2.75.
+  Collective ring = parse_collective(operations::allreduce, "reduce-scatter-allgather:pattern=ring",
+                                     with(sum));
+  const CheckResult of_sum = check_collective(ring, Topology::parse("ring:16"));
+  CHECK(of_sum.transmission_blocks == 1.875);
+  CHECK(of_sum.keeps_order == true);
+  ring.arguments = with(find_reduction("compose", "affine"));
+  CHECK(check_collective(ring, Topology::parse("ring:16")).transmission_blocks == 2.75);
 }
 
 TEST_CASE("real operators hide mistakes that the intervals see", "[reductions][mutants]") {

@@ -38,7 +38,7 @@ inline double time(Operation operation, const std::string& algorithm, const std:
   CheckOptions options;
   options.all_port = collective.algorithm->ports == Ports::all;
   return lock_step_time(check_steps(collective, Topology::parse(network), bytes, options),
-                        {.startup_us = 100, .transfer_us = 1, .rearrange_us = 0, .combine_us = 0})
+                        {.startup_us = 100, .transfer_us = 1, .rearrange_us = 0, .combine_us = 0, .hop_us = 0})
       .total_us;
 }
 

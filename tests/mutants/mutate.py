@@ -213,7 +213,7 @@ class NearBuild:
         unit = next(entry for entry in compdb if "/wormcube.dir/Unity/" in entry["output"] and entry["file"].endswith(".cxx"))
         self.compiler = shlex.split(unit["command"].split(" -MD ")[0].replace(" -O3", " -O1"))
         (WORK / "objects").mkdir(exist_ok=True)
-        # What tells what each test reaches; Catch's interface for it is not in the precompiled header.
+        # Reports what each test reaches; Catch's interface for it is not in the precompiled header.
         test = next(entry for entry in compdb if "/wormcube_tests.dir/Unity/" in entry["output"] and entry["file"].endswith(".cxx"))
         listener = [*shlex.split(re.sub(r" -include \S+", "", test["command"].split(" -MD ")[0])), "-o", WORK / "objects/reached.o", "-c", ROOT / "tests/mutants/reached.cpp"]
         subprocess.run([*launcher, *listener], cwd=BUILD, check=True)
@@ -312,15 +312,15 @@ def ends_well(command, seconds, launcher, environment):
 def reach(program, tests, only, launcher):
     """Runs the tests: {name: (seconds of the processor, the mutants that it reaches)}; those whose change does not compile."""
     places = WORK / "reached"
-    told = WORK / "reached.txt"
+    reached = WORK / "reached.txt"
     places.write_bytes(bytes(1 << 16))
-    told.unlink(missing_ok=True)
+    reached.unlink(missing_ok=True)
     done = subprocess.run([*launcher, program, "-#", tests], cwd=BUILD, capture_output=True, encoding="utf-8", preexec_fn=limited(3600),
                           env={**os.environ, "WORMCUBE_TEST_ONLY": only, "WORMCUBE_MUTANTS_REACHED": str(places)})
     if done.returncode != 0:
         raise RuntimeError(f"the unchanged tree fails: WORMCUBE_TEST_ONLY='{only}' {program} -# '{tests}'\n{done.stdout[-3000:]}")
     found, always, invalid = {}, set(), set()
-    for line in told.read_text(encoding="utf-8").splitlines():
+    for line in reached.read_text(encoding="utf-8").splitlines():
         name, seconds, numbers = line.split("\t")
         numbers = [int(n) for n in numbers.split()]
         invalid |= {-n for n in numbers if n < 0}

@@ -45,10 +45,10 @@ inline bool on(int id) {
   return now.active == id;
 }
 
-/// There is an expression whose change does not compile: told before main.
+/// There is an expression whose change does not compile: reported before main.
 template <int id>
 struct Unchangeable {
-  static inline const bool told = [] {
+  static inline const bool reported = [] {
     if (state().reached != nullptr) state().reached[id] = 2;
     return true;
   }();
@@ -72,7 +72,7 @@ struct Unchangeable {
     if constexpr (requires { static_cast<Result>(left.a changed b); }) {                          \
       if (on(id)) return static_cast<Result>(std::forward<A>(left.a) changed std::forward<B>(b)); \
     } else {                                                                                      \
-      static_cast<void>(Unchangeable<id>::told);                                                  \
+      static_cast<void>(Unchangeable<id>::reported);                                              \
     }                                                                                             \
     return static_cast<Result>(std::forward<A>(left.a) op std::forward<B>(b));                    \
   }
@@ -108,7 +108,7 @@ WORMCUBE_MUTANTS_OPERATOR(left_shift, <<, >>)
     if constexpr (requires { a changed right.b; }) {            \
       if (on(id)) return a changed std::forward<B>(right.b), a; \
     } else {                                                    \
-      static_cast<void>(Unchangeable<id>::told);                \
+      static_cast<void>(Unchangeable<id>::reported);            \
     }                                                           \
     return a op std::forward<B>(right.b), a;                    \
   }

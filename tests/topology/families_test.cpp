@@ -180,17 +180,17 @@ TEST_CASE("a network is the same without what has failed, its nodes numbered ane
   CHECK(Topology::parse("ring:5~1").links() == 2 * 3);
   CHECK(Topology::parse("ring:6~0-5").nodes() == 6);
   CHECK_FALSE(dependency_cycle(Routing(Topology::parse("torus:4x4~3-7~9"), 1)));
-  const auto told = [](const char* text, const char* why) {
+  const auto expect_error = [](const char* text, const char* why) {
     CHECK_THROWS_WITH(Topology::parse(text), Catch::Matchers::Contains(why));
   };
-  told("ring:5~0-2", "no cable there");
-  told("ring:5~0-1~0-1", "no cable there");
-  told("ring:5~7", "nodes of ring:5 are 0 to 4");
-  told("line:3~1", "not connected: no path leads from node 0 of line:3 to node 2");
+  expect_error("ring:5~0-2", "no cable there");
+  expect_error("ring:5~0-1~0-1", "no cable there");
+  expect_error("ring:5~7", "nodes of ring:5 are 0 to 4");
+  expect_error("line:3~1", "not connected: no path leads from node 0 of line:3 to node 2");
   CHECK(Topology::parse("line:2~0").nodes() == 1);
-  told("tree:4~1", "switches have no numbers");
-  told("ring:3~x", "'3~x'");
-  told("line:2~0~1", "all its nodes");
-  told("twisted:1x4", "need at least 2 and 3");
-  told("twisted:4", "expected rows and columns");
+  expect_error("tree:4~1", "switches have no numbers");
+  expect_error("ring:3~x", "'3~x'");
+  expect_error("line:2~0~1", "all its nodes");
+  expect_error("twisted:1x4", "need at least 2 and 3");
+  expect_error("twisted:4", "expected rows and columns");
 }

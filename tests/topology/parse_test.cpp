@@ -18,6 +18,16 @@ TEST_CASE("a topology's name is the text that it was read from", "[topology]") {
   CHECK(Topology::parse(text).name() == text);
 }
 
+TEST_CASE("a multiplication sign between sizes is an x", "[topology]") {
+  CHECK(Topology::parse("torus:8\xC3\x97"
+                        "4\xC3\x97"
+                        "2")
+            .name() == "torus:8x4x2");
+  CHECK_THROWS_AS(Topology::parse("graph:no\xC3\x97"
+                                  "such.txt"),
+                  UsageError);
+}
+
 TEST_CASE("the named shapes are products of graphs", "[topology]") {
   const auto shapes = [](const char* text) {
     std::string list;

@@ -13,6 +13,7 @@
 #include "wormcube/apps/cli/options/modelled.hpp"
 #include "wormcube/apps/cli/options/networks.hpp"
 #include "wormcube/apps/cli/options/numbers.hpp"
+#include "wormcube/apps/cli/options/ranked.hpp"
 #include "wormcube/apps/cli/output/files.hpp"
 #include "wormcube/apps/cli/output/progress.hpp"
 #include "wormcube/apps/cli/output/results.hpp"
@@ -34,6 +35,7 @@ namespace {
 
 struct BestCommand {
   std::string operation;
+  RankedOptions ranked;
   std::vector<std::string> on;
   std::vector<std::string> bytes{"64..1M"};
   std::string ports = "both";
@@ -160,26 +162,11 @@ std::vector<Operation> operations_of(const std::string& text) {
   return all;
 }
 
-std::vector<Ports> ports_of(const std::string& text) {
-  if (text == "both") return {Ports::one, Ports::all};
-  return {text == "one" ? Ports::one : Ports::all};
-}
-
-std::string_view ports_name(Ports ports) { return ports == Ports::one ? "one port" : "all ports"; }
-
-/// An exact operator, which all algorithms support.
-Arguments arguments_for(Operation operation) {
-  Arguments arguments;
-  if (operation->reduces) arguments.reduction = find_reduction("sum", "int64");
-  return arguments;
-}
-
 /// By formula, or by replaying or running those that have formulas.
 Contest contest_of(const BestCommand& options, Operation operation, Weights& weights, Bytes bytes,
                    Ports ports, CallFigures* figures, MeasuredTimes* runs) {
   Contest contest{bytes, {}};
-  for (Priced& priced :
-       ranking(operation, weights, options.model, bytes, ports, arguments_for(operation))) {
+  for (Priced& priced : options.ranked.rank(operation, weights, options.model, bytes, ports)) {
     Contestant contestant{std::move(priced),
                           {{}, "--cost replay was not given"},
                           {{}, "--cost work was not given"},
@@ -207,11 +194,12 @@ Contest contest_of(const BestCommand& options, Operation operation, Weights& wei
   return contest;
 }
 
-Json ranked_json(const Contestant& contestant) {
+Json ranked_json(const Contestant& contestant, const Topology& topology) {
   const Priced& priced = contestant.priced;
   Json json{{"algorithm", priced.collective.name()},
             {"options", options_json(priced.collective.options)},
             {"ports", to_string(priced.collective.algorithm->ports)},
+            {"same_bits", same_bits_cell(priced.collective, topology)},
             {"predicted", prediction_json(priced.weighed.prediction, no_counts)}};
   constexpr const char* no_formula = "its source gives no formula, or auto never picks it";
   put(json, "model_time_us", json_value(priced.us), no_formula);
@@ -246,7 +234,9 @@ Json contest_json(const BestCommand& options, Operation operation, const Topolog
   put(json, "formula_takes", json_value(takes), "it has no time here");
   json["ties"] = won ? Json(contest.ties()) : Json::array();
   json["ranking"] = Json::array();
-  for (const Contestant& each : contest.ranked) json["ranking"].push_back(ranked_json(each));
+  for (const Contestant& each : contest.ranked) {
+    json["ranking"].push_back(ranked_json(each, topology));
+  }
   return json;
 }
 
@@ -290,8 +280,8 @@ void require_affordable(const BestCommand& options, const std::vector<Operation>
     where += (where.empty() ? "" : ", ") + topology.name();
     for (const Operation operation : operations) {
       for (const Ports ports : ports_of(options.ports)) {
-        const auto ranked = ranking(operation, weighed, options.model, sizes.front(), ports,
-                                    arguments_for(operation));
+        const auto ranked =
+            options.ranked.rank(operation, weighed, options.model, sizes.front(), ports);
         messages += messages_of(ranked, topology.nodes()) * static_cast<double>(sizes.size());
       }
     }
@@ -310,6 +300,9 @@ ExitCode best(Context& context, const BestCommand& given) {
   options.model = options.choice.cost_model(options.model);
   const std::vector<Bytes> sizes = parse_sizes(options.bytes);
   const std::vector<Topology> topologies = parse_topologies(options.on);
+  const std::vector<Operation> operations = operations_of(options.operation);
+  options.ranked.require(operations);
+  if (!options.markdown) print_operator(options.output, options.ranked, operations);
   if (!options.markdown) print_choice(options.output, options.choice, options.model);
   const bool by_replay = options.choice.by_replay(), by_work = options.choice.by_work(),
              measured = options.choice.by == "measured";
@@ -328,24 +321,26 @@ ExitCode best(Context& context, const BestCommand& given) {
   if (measured && !options.markdown) {
     print_setting(options.output, "machine", machine_text(options.machine.resolve(context, false)));
   }
-  const std::vector<Operation> operations = operations_of(options.operation);
   std::vector<Weights> weights(topologies.begin(), topologies.end());
   if (by_replay && options.machine.time_limit <= 0) {
     require_affordable(options, operations, weights, sizes);
   }
   Progress progress(context, options.output, "best");
-  Table table({{.head = "operation", .text = true},
-               {.head = "topology", .text = true, .cut = 14},
+  const bool reduces =
+      std::ranges::any_of(operations, [](Operation operation) { return operation->reduces; });
+  Table table({{.head = "operation", .text = true, .drop = operations.size() > 1 ? 0 : 2},
+               {.head = "topology", .text = true, .cut = 14, .is_name = true},
                {.head = "ports", .text = true},
                {.head = "from", .unit = "B"},
                {.head = "to", .unit = "B"},
-               {.head = "best", .text = true, .cut = 20},
+               {.head = "best", .text = true, .answer = true},
                {.head = by_replay  ? "replayed"
                         : by_work  ? "work"
                         : measured ? "measured"
                                    : "model",
                 .unit = by_work ? "KiB" : "us"},
-               {.head = "runner-up", .text = true, .cut = 16},
+               {.head = "same bits", .text = true, .wide = !reduces, .drop = 3},
+               {.head = "runner-up", .text = true, .drop = 1},
                {.head = "runner-up / best"}});
   std::vector<Json> results;
   bool any = false;
@@ -395,7 +390,9 @@ ExitCode best(Context& context, const BestCommand& given) {
           table.add({std::string(operation->name), topology.name(), std::string(to_string(ports)),
                      size_text(at.block_bytes), size_text(contests[last].block_bytes),
                      name_of(at.winner()), model_cell(at.winner().us, at.winner().at_least()),
-                     second ? name_of(at.ranked[1]) : "-", cell(at.margin())});
+                     same_bits_cell(at.winner().collective(), topology),
+                     second ? name_of(at.ranked[1]) : "-", cell(at.margin())},
+                    at.has_winner());
         }
       }
       if (options.markdown) print(fmt::format("| {} |{}\n", topology.name(), row));
@@ -432,6 +429,7 @@ Action add_best(CLI::App& program) {
   app.add_option("OPERATION", options->operation,
                  operations_text() + "; default: all whose blocks have one size");
   add_on_option(app, options->on, true);
+  add_ranked_options(app, options->ranked);
   add_sizes_option(app, options->bytes, "Block sizes");
   app.add_option("--ports", options->ports, "How many messages a node sends and receives at a time")
       ->check(one_of({"one", "all", "both"}))
@@ -457,8 +455,10 @@ Action add_best(CLI::App& program) {
   app.footer(
       "Each row is a range of block sizes with one winner: the algorithm, with the best of its "
       "options, that has the lowest modelled time, contention included (see `list`). Algorithms "
-      "that `auto` never picks are left out. Reductions are sums of integers; for rounded sums "
-      "`auto` also skips algorithms that leave different last bits on different nodes.\n\n"
+      "that `auto` never picks are left out unless --algorithm names them. Reductions are sums of "
+      "doubles unless --operator and --type say otherwise. For rounded sums, algorithms that leave "
+      "different last bits on different nodes are left out, as `auto` does; --any-bits ranks them "
+      "too, and the column `same bits` shows them.\n\n"
       "Examples:\n"
       "  wormcube best alltoall --on torus:8x8\n"
       "  wormcube best alltoall --on torus:4x4,mesh:4x4 --cost replay --machine paragon\n"

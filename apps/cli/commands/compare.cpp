@@ -59,12 +59,13 @@ class Comparison {
       }
     }
     // Refuses those that do not run here.
-    const Selection selection = select(options.algorithm, operation, topology, arguments,
-                                       options.model, 1, false);
+    const Selection selection =
+        select(options.algorithm, operation, topology, arguments, options.model, 1, false);
     if (selection.collectives.size() < 2 || selection.collectives.size() > most_compared) {
-      throw UsageError(fmt::format("--algorithm: compare needs 2 to {} algorithms, as in "
-                                   "--algorithm A,B; given: {}",
-                                   most_compared, names_text(options.algorithm)));
+      throw UsageError(
+          fmt::format("--algorithm: compare needs 2 to {} algorithms, as in "
+                      "--algorithm A,B; given: {}",
+                      most_compared, names_text(options.algorithm)));
     }
     for (const std::string& name : options.algorithm.names) {
       open_.push_back(parse_collective(operation, name, arguments));
@@ -202,8 +203,8 @@ ExitCode compare(Context& context, const CompareCommand& given) {
   const OutputOptions& output = options.output;
   const Operation operation = comparison.collectives().front().operation();
   const Arguments& arguments = comparison.collectives().front().arguments;
-  print_setting(output, "compare", fmt::format("{}, {}", operation->name,
-                                               names_text(options.algorithm)));
+  print_setting(output, "compare",
+                fmt::format("{}, {}", operation->name, names_text(options.algorithm)));
   if (const std::string text = arguments_text(operation, arguments); !text.empty()) {
     print_setting(output, "arguments", text);
   }
@@ -216,15 +217,12 @@ ExitCode compare(Context& context, const CompareCommand& given) {
   }
   columns.push_back({.head = "fastest", .text = true, .width = 10});
   columns.push_back({.head = "next / fastest", .width = 7});
-  Results results(context, output, columns);
+  Results results(context, output, {});
   Progress progress(context, output, "compare");
   std::vector<std::vector<ComparedCall>> rows;
-  Json json{{"operation", operation->name},
-            {"topology", topology.name()},
-            {"nodes", topology.nodes()},
-            {"arguments", arguments_json(operation, arguments)},
-            {"cost", options.choice.by},
-            {"cost_model", cost_model_json(options.model)},
+  Json json{{"operation", operation->name}, {"topology", topology.name()},
+            {"nodes", topology.nodes()},    {"arguments", arguments_json(operation, arguments)},
+            {"cost", options.choice.by},    {"cost_model", cost_model_json(options.model)},
             {"sizes", Json::array()}};
   Table table(columns);
   for (std::size_t i = 0; i < sizes.size(); ++i) {
@@ -311,8 +309,9 @@ Action add_compare(CLI::App& program) {
   app.get_option("--algorithm")
       ->required()
       ->default_str("")
-      ->description("Two or more names from `wormcube list`, separated by commas, each with its "
-                    "options: suh-mesh:order=parity");
+      ->description(
+          "Two or more names from `wormcube list`, separated by commas, each with its "
+          "options: suh-mesh:order=parity");
   add_sizes_option(app, options->bytes, "Block sizes");
   add_call_options(app, options->call);
   add_choice_options(app, options->choice, options->model, "--cost",

@@ -53,13 +53,13 @@ std::string ranks_text(const Json& by_rank) {
     table.add({name, text(values.front().first), text(values[values.size() / 2].first),
                text(values.back().first), std::to_string(values.back().second)});
   };
-  row("messages sent", "messages", 1);
-  row("bytes sent", "bytes", 1);
+  row("point-to-point messages", "messages", 1);
+  row("point-to-point bytes", "bytes", 1);
   row("ms in MPI calls (host)", "inside_us", 1000);
   row("ms outside (host)", "outside_us", 1000);
   row("unsuccessful polls", "polls", 1);
   row("unexpected bytes, peak", "unexpected_bytes_peak", 1);
-  return table.text(false);
+  return table.text({});
 }
 
 }  // namespace
@@ -183,7 +183,7 @@ void print_report(const Json& json) {
   for (const auto& [name, count] : json["calls"].items()) {
     calls.add({name, std::to_string(count.get<std::uint64_t>())});
   }
-  text += "\n" + calls.text(false);
+  text += "\n" + calls.text({});
   text += ranks_text(json["by_rank"]);
   Table links({{"link", "", true}, {"messages"}, {"bytes"}});
   for (const Json& link : json["busiest_links"]) {
@@ -191,7 +191,7 @@ void print_report(const Json& json) {
                std::to_string(link["messages"].get<std::uint64_t>()),
                std::to_string(link["bytes"].get<std::uint64_t>())});
   }
-  if (!json["busiest_links"].empty()) text += links.text(false);
+  if (!json["busiest_links"].empty()) text += links.text({});
   Table grids({{"grid", "", true}, {"of"}, {"hops", "between neighbours, average"}, {"most"}});
   bool any_grid = false;
   for (const Json& each : json["communicators"]) {
@@ -201,7 +201,7 @@ void print_report(const Json& json) {
                fmt::format("{:.2f}", each["grid"]["hops"].get<double>()),
                std::to_string(each["grid"]["hops_max"].get<int>())});
   }
-  if (any_grid) text += grids.text(false);
+  if (any_grid) text += grids.text({});
   Table collectives({{"communicator", "", true},
                      {"ranks"},
                      {"operation", "", true},
@@ -224,7 +224,7 @@ void print_report(const Json& json) {
                        std::to_string(choice["calls"].get<std::uint64_t>())});
     }
   }
-  if (any) text += collectives.text(false);
+  if (any) text += collectives.text({});
   print_error(text);
 }
 

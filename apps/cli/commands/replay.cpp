@@ -14,6 +14,7 @@
 #include "wormcube/apps/cli/options/modelled.hpp"
 #include "wormcube/apps/cli/options/networks.hpp"
 #include "wormcube/apps/cli/options/numbers.hpp"
+#include "wormcube/apps/cli/options/ranked.hpp"
 #include "wormcube/apps/cli/options/schedules.hpp"
 #include "wormcube/apps/cli/options/trace.hpp"
 #include "wormcube/apps/common/trace.hpp"
@@ -334,6 +335,7 @@ ExitCode replay_command(Context& context, const ReplayCommand& given) {
     const ExitCode code = replayer({&collective, row.block_bytes, collective.text()}, schedule,
                                    all_port(options.what.algorithm, *collective.algorithm));
     note_remark(results, *collective.algorithm, row.topology);
+    note_bits(results, collective, row.topology);
     return code;
   };
   const auto explain = [&](const Topology& topology, Bytes bytes) {

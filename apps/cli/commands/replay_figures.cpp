@@ -112,7 +112,7 @@ std::string seconds_cell(Ticks ticks) { return cell_rate(static_cast<double>(tic
 
 std::vector<Table::Column> replay_columns(std::size_t topology_width, std::size_t name_width) {
   return {{.head = "topology", .text = true, .width = topology_width, .cut = 12},
-          {.head = "algorithm", .text = true, .width = name_width, .cut = 20},
+          {.head = "algorithm", .text = true, .width = name_width},
           {.head = "ports", .text = true, .wide = true},
           {.head = "block", .unit = "B", .width = 7},
           {.head = "time", .unit = "us", .width = 8},

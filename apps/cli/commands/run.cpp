@@ -17,6 +17,7 @@
 #include "wormcube/apps/cli/options/modelled.hpp"
 #include "wormcube/apps/cli/options/networks.hpp"
 #include "wormcube/apps/cli/options/numbers.hpp"
+#include "wormcube/apps/cli/options/ranked.hpp"
 #include "wormcube/apps/cli/options/trace.hpp"
 #include "wormcube/apps/common/run_trace.hpp"
 #include "wormcube/apps/draw/picture.hpp"
@@ -154,25 +155,24 @@ Json result_json(const Context& context, Json json, const RunResult& result,
 
 /// \param with_calls  the table has calls back to back
 std::vector<Table::Column> run_columns(const RowNames& names, bool with_calls) {
-  return {
-      {.head = "topology", .text = true, .cut = 12, .is_name = true, .names = names.topologies},
-      {.head = "algorithm", .text = true, .cut = 20, .is_name = true, .names = names.algorithms},
-      {.head = "ports", .text = true, .wide = true},
-      {.head = "block", .unit = "B", .width = 7},
-      {.head = "median", .unit = "us", .width = 7},
-      {.head = "min", .unit = "us", .width = 7, .drop = 2},
-      {.head = "quartile 1", .unit = "us", .wide = true},
-      {.head = "quartile 3", .unit = "us", .wide = true},
-      {.head = "max", .unit = "us", .width = 7, .drop = 3},
-      {.head = "back to back", .unit = "us", .width = 7, .wide = !with_calls},
-      {.head = "algbw", .unit = "MB/s", .wide = true},
-      {.head = "busbw", .unit = "MB/s", .width = 8, .drop = 1},
-      {.head = "model", .unit = "us", .width = 7},
-      {.head = "busiest link", .unit = "B", .wide = true},
-      {.head = "blocked headers", .wide = true},
-      {.head = "parked", .width = 8, .wide = true},
-      {.head = "peak", .unit = "B", .width = 9, .wide = true},
-      {.head = "wrong", .unit = "B", .width = 6}};
+  return {{.head = "topology", .text = true, .cut = 12, .is_name = true, .names = names.topologies},
+          {.head = "algorithm", .text = true, .names = names.algorithms},
+          {.head = "ports", .text = true, .wide = true},
+          {.head = "block", .unit = "B", .width = 7},
+          {.head = "median", .unit = "us", .width = 7},
+          {.head = "min", .unit = "us", .width = 7, .drop = 2},
+          {.head = "quartile 1", .unit = "us", .wide = true},
+          {.head = "quartile 3", .unit = "us", .wide = true},
+          {.head = "max", .unit = "us", .width = 7, .drop = 3},
+          {.head = "back to back", .unit = "us", .width = 7, .wide = !with_calls},
+          {.head = "algbw", .unit = "MB/s", .wide = true},
+          {.head = "busbw", .unit = "MB/s", .width = 8, .drop = 1},
+          {.head = "model", .unit = "us", .width = 7},
+          {.head = "busiest link", .unit = "B", .wide = true},
+          {.head = "blocked headers", .wide = true},
+          {.head = "parked", .width = 8, .wide = true},
+          {.head = "peak", .unit = "B", .width = 9, .wide = true},
+          {.head = "wrong", .unit = "B", .width = 6, .verdict = true}};
 }
 
 /// A bandwidth in the table's unit; JSON has GB/s.
@@ -278,6 +278,7 @@ class Runs {
     results_.add(cells(result, settled.all_port), std::move(json));
     if (run.links) results_.add_links(channels_json(result, row.topology));
     note_remark(results_, algorithm, row.topology);
+    note_bits(results_, row.collective, row.topology);
     if (trace_ != nullptr) write_trace(row);
     if (result.passed()) return passed;
     results_.note(fmt::format("{}: WRONG: {}", row.title, result.first_wrong));
@@ -380,7 +381,10 @@ ExitCode run(Context& context, const RunCommand& given) {
                   options.no_verify ? "not verified" : "verified", options.run.seed));
   print_choice(output, options.choice, options.run.model);
 
-  Results results(context, output, run_columns(sweep.names(), options.run.calls > 0));
+  Results results(
+      context, output, run_columns(sweep.names(), options.run.calls > 0),
+      {"operation", "topology", "algorithm", "ports", "executor", "block_bytes", "time_median_us",
+       "time_min_us", "time_max_us", "busbw_gb_per_s", "model_time_us", "wrong", "passed"});
   Progress progress(context, output, "run");
   Runs runs(context, options, results, trace ? &*trace : nullptr);
   const ExitCode worst = sweep.each(context, output, results, progress, [&](const Sweep::Row& row) {

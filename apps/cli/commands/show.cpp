@@ -212,7 +212,7 @@ ExitCode show_steps(const Context& context, const ShowCommand& options, const Ou
       print(step_table(shown, routing,
                        {.block_bytes = block_bytes,
                         .links = options.node < 0,
-                        .width = output.wide ? 0 : line_width()}));
+                        .width = output.wide ? 0 : table_width()}));
     }
     if (wants_json) json_steps.push_back(step_json(step, shown, routing, block_bytes));
     if (!output.csv.empty())

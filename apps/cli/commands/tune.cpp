@@ -247,14 +247,14 @@ ExitCode tune(Context& context, const TuneCommand& options) {
 
   Table table({{.head = "operation", .text = true},
                {.head = "block", .unit = "B"},
-               {.head = "fastest", .text = true, .cut = 14},
+               {.head = "fastest", .text = true, .answer = true},
                {.head = "minimum", .unit = "us"},
                {.head = "auto, fitted", .text = true, .cut = 14},
                {.head = "fitted / fastest"},
                {.head = "auto, default", .text = true, .cut = 14, .drop = 1},
                {.head = "default / fastest", .drop = 2},
-               {.head = "by work", .text = true, .cut = 14},
-               {.head = "work / fastest"}});
+               {.head = "by work", .text = true, .cut = 14, .drop = 3},
+               {.head = "work / fastest", .drop = 4}});
   for (const Race& race : all_races) {
     table.add({std::string(race.operation->name), std::to_string(race.block_bytes),
                race.best->collective.text(), cell_rate(race.best->sample.us),
@@ -263,7 +263,8 @@ ExitCode tune(Context& context, const TuneCommand& options) {
                race.by_presets->collective.text(),
                fmt::format("{:.2f}", Race::times(*race.by_presets, *race.best)),
                race.by_work->collective.text(),
-               fmt::format("{:.2f}", Race::times(*race.by_work, *race.best))});
+               fmt::format("{:.2f}", Race::times(*race.by_work, *race.best))},
+              true);
   }
   print_table(output, table);
   print_note(output, fmt::format("fitted to the minimum times of {} series of {} calls: {}",

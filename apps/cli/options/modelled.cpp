@@ -51,10 +51,17 @@ const CallFigures::Answer& CallFigures::operator()(const Collective& collective,
 CallFigures::Least CallFigures::least(Operation operation, const CostModel& cost, Bytes block_bytes,
                                       Ports ports, const Arguments& arguments) {
   const auto ranked = ranking(operation, topology_, cost, block_bytes, ports, arguments);
-  Least least{ranked.empty() ? cheapest(operation, topology_, cost, block_bytes, ports, arguments)
-                             : ranked.front().collective,
-              {}};
-  require_affordable(fmt::format("auto of {} on {} by replay", operation->name, topology_.name()),
+  if (ranked.empty()) {  // throws
+    return {cheapest(operation, topology_, cost, block_bytes, ports, arguments), {}};
+  }
+  return least(ranked, block_bytes, ports);
+}
+
+CallFigures::Least CallFigures::least(std::span<const Priced> ranked, Bytes block_bytes,
+                                      Ports ports) {
+  Least least{ranked.front().collective, {}};
+  require_affordable(fmt::format("auto of {} on {} by replay", least.collective.operation()->name,
+                                 topology_.name()),
                      messages_of(ranked, topology_.nodes()));
   for (const Priced& priced : ranked) {
     if (!is_chosen_by_auto(*priced.collective.algorithm)) continue;

@@ -75,16 +75,6 @@ CLI::Validator whole_signed_number() {
   return {complaint, ""};
 }
 
-CLI::Validator one_of(std::vector<std::string> words) {
-  const auto complaint = [words = std::move(words)](const std::string& text) -> std::string {
-    if (std::ranges::find(words, text) != words.end()) return {};
-    const std::vector<std::string_view> known(words.begin(), words.end());
-    return fmt::format("unknown value '{}'{}; available:{}", text, did_you_mean(text, known),
-                       listed(known));
-  };
-  return {complaint, ""};
-}
-
 Bytes parse_bytes(std::string_view text) {
   if (text.find(',') != text.npos || text.find("..") != text.npos) {
     throw UsageError(fmt::format(

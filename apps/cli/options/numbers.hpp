@@ -24,9 +24,6 @@ CLI::Validator whole_number();
 /// The same for an option that may be negative.
 CLI::Validator whole_signed_number();
 
-/// A check of an option that is one of these words. (CLI11's own suggests nothing.)
-CLI::Validator one_of(std::vector<std::string> words);
-
 /// "64", "4K", "1M", "2G": bytes, suffixes binary. Throws UsageError.
 Bytes parse_bytes(std::string_view text);
 

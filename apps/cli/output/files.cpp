@@ -5,10 +5,14 @@
 #include "wormcube/apps/cli/core/print.hpp"
 #include "wormcube/apps/io/new_file.hpp"
 #include "wormcube/runtime/base/error.hpp"
+#include "wormcube/runtime/topology/words.hpp"
 
+#include <algorithm>
 #include <cerrno>
+#include <cstdlib>
 #include <cstring>
 #include <filesystem>
+#include <utility>
 
 #include <fmt/core.h>
 #include <unistd.h>
@@ -52,6 +56,13 @@ bool OutputOptions::has_files() const {
   return false;
 }
 
+bool OutputOptions::uses_color() const {
+  if (color != "auto") return color == "always";
+  const char *no_color = std::getenv("NO_COLOR"), *kind = std::getenv("TERM");
+  return isatty(STDOUT_FILENO) == 1 && (no_color == nullptr || *no_color == '\0') &&
+         kind != nullptr && std::string_view(kind) != "dumb";
+}
+
 void require_writable(const std::string& file) {
   if (file.empty() || file == "-") return;
   const std::filesystem::path path(file);
@@ -74,6 +85,16 @@ CLI::Validator file_name() {
           ""};
 }
 
+CLI::Validator one_of(std::vector<std::string> words) {
+  const auto complaint = [words = std::move(words)](const std::string& text) -> std::string {
+    if (std::ranges::find(words, text) != words.end()) return {};
+    const std::vector<std::string_view> known(words.begin(), words.end());
+    return fmt::format("unknown value '{}'{}; available:{}", text, did_you_mean(text, known),
+                       listed(known));
+  };
+  return {complaint, ""};
+}
+
 void add_output_options(CLI::App& app, OutputOptions& options, bool csv, bool wide) {
   app.add_option("--json", options.json,
                  "Also write the results as JSON to FILE (-: write only JSON to standard output)")
@@ -83,7 +104,9 @@ void add_output_options(CLI::App& app, OutputOptions& options, bool csv, bool wi
   if (csv) {
     app.add_option(
            "--csv", options.csv,
-           "Also write the results as CSV: one line per result, JSON's keys as column heads")
+           fmt::format(
+               "Also write the results as CSV: one line per result, JSON's keys as column heads{}",
+               wide ? "; --wide: all of them" : ""))
         ->type_name("FILE|-")
         ->check(file_name())
         ->group("Output");
@@ -94,11 +117,17 @@ void add_output_options(CLI::App& app, OutputOptions& options, bool csv, bool wi
       ->type_name("FILE|-")
       ->check(file_name())
       ->group("Output");
+  options.has_wide = wide;
   if (wide) {
     app.add_flag("--wide", options.wide, "Print all columns and notes, whatever their width")
         ->group("Output");
   }
   app.add_flag("--quiet", options.quiet, "Print only column heads, rows, reasons and errors")
+      ->group("Output");
+  app.add_option("--color", options.color,
+                 "Colour winners and failures: auto on a terminal, unless NO_COLOR is set")
+      ->type_name("auto|always|never")
+      ->check(one_of({"auto", "always", "never"}))
       ->group("Output");
 }
 

@@ -14,12 +14,12 @@
 namespace wormcube::cli {
 
 Results::Results(Context& context, const OutputOptions& options,
-                 const std::vector<Table::Column>& columns)
+                 const std::vector<Table::Column>& columns, std::vector<std::string> csv_keys)
     : context_(context),
       options_(options),
       table_(columns),
       has_table_(!columns.empty()),
-      files_(context, options) {
+      files_(context, options, std::move(csv_keys)) {
   context.begin_work(*this);
 }
 
@@ -51,9 +51,10 @@ void Results::add_without_result(const std::vector<std::string>& cells, std::str
 
 void Results::show(const std::vector<std::string>& cells) {
   if (!has_table_ || !options_.text()) return;
+  const Table::Style style = Table::style(options_);
   std::string text;
-  if (!std::exchange(heads_printed_, true)) text = table_.heads_text(options_.wide);
-  print(text + table_.row_text(cells, options_.wide));
+  if (!std::exchange(heads_printed_, true)) text = table_.heads_text(style);
+  print_data(text + table_.row_text(cells, style));  // its cells are clean
   flush_output();
 }
 

@@ -27,8 +27,9 @@ namespace wormcube::cli {
 class Results final : Unfinished {
  public:
   /// \param columns  of the table; nothing is printed if there are none
-  Results(Context& context, const OutputOptions& options,
-          const std::vector<Table::Column>& columns);
+  /// \param csv_keys  of JSON that CSV has without --wide; empty: all but the provenance
+  Results(Context& context, const OutputOptions& options, const std::vector<Table::Column>& columns,
+          std::vector<std::string> csv_keys = {});
   /// Prints the notes and closes the files; for errors on the way.
   ~Results() override;
   Results(const Results&) = delete;

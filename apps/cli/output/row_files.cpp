@@ -53,9 +53,11 @@ void JsonArrayFile::add(std::span<const Json> elements, const std::string& after
   after_ = after.size();
 }
 
-RowFiles::RowFiles(const Context& context, const OutputOptions& options)
+RowFiles::RowFiles(const Context& context, const OutputOptions& options,
+                   std::vector<std::string> csv_keys)
     : context_(context),
       options_(options),
+      csv_keys_(std::move(csv_keys)),
       first_(context.is_first_process()),
       json_(options.json, "[", 2),
       links_json_(options.links, "{\n  \"channels\": [", 4),
@@ -63,8 +65,20 @@ RowFiles::RowFiles(const Context& context, const OutputOptions& options)
       links_csv_(options.links),
       lines_(options.jsonl) {}
 
+Json RowFiles::csv_cells(const Json& row) const {
+  if (options_.wide || !options_.has_wide) return row;
+  Json cells = Json::object();
+  for (const std::string& key : csv_keys_) cells[key] = row.value(key, Json(nullptr));
+  if (row.contains("status")) cells["status"] = row["status"];
+  if (csv_keys_.empty()) {
+    cells = row;
+    cells.erase("provenance");
+  }
+  return cells;
+}
+
 void RowFiles::csv_row(const Json& row) {
-  const auto line = csv_rows_.add(row);
+  const auto line = csv_rows_.add(csv_cells(row));
   if (options_.csv == "-") return;
   if (line) {
     csv_.append(*line);
@@ -97,7 +111,7 @@ void RowFiles::whole(const Json& object) {
   whole_ = true;
   rows_ = {object};
   csv_rows_ = {};
-  csv_rows_.add(object);
+  csv_rows_.add(csv_cells(object));
   try_all({[&] {
              if (is_file(options_.json)) json_.replace(object);
            },

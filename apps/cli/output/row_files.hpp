@@ -40,7 +40,9 @@ class JsonArrayFile {
 /// Throws CannotWrite, after all files have been tried.
 class RowFiles {
  public:
-  RowFiles(const Context& context, const OutputOptions& options);
+  /// \param csv_keys  of JSON that CSV has without --wide; empty: all but the provenance
+  RowFiles(const Context& context, const OutputOptions& options,
+           std::vector<std::string> csv_keys = {});
 
   /// \param row  with its provenance
   void add(const Json& row);
@@ -56,10 +58,12 @@ class RowFiles {
   void finish(bool single, bool complete);
 
  private:
+  Json csv_cells(const Json& row) const;
   void csv_row(const Json& row);
 
   const Context& context_;
   const OutputOptions& options_;
+  const std::vector<std::string> csv_keys_;
   bool first_, whole_ = false, has_links_ = false;
   std::size_t count_ = 0;
   JsonArrayFile json_, links_json_;

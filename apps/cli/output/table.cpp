@@ -71,9 +71,15 @@ std::vector<std::string> head_lines(const Table::Column& column) {
 
 }  // namespace
 
-void Table::add(std::vector<std::string> cells) {
+Table::Style Table::style(const OutputOptions& options) {
+  return {.wide = options.wide, .color = options.uses_color()};
+}
+
+void Table::add(std::vector<std::string> cells, bool winner) {
   WORMCUBE_ASSERT(cells.size() == columns_.size());
+  for (std::string& cell : cells) cell = cleaned(cell);
   rows_.push_back(std::move(cells));
+  winners_.push_back(winner);
 }
 
 std::size_t Table::least_width(std::size_t column) const {
@@ -88,7 +94,8 @@ std::size_t Table::least_width(std::size_t column) const {
   }
 }
 
-Table::Layout Table::layout(bool wide, std::size_t most) const {
+Table::Layout Table::layout(const Style& style) const {
+  const std::size_t most = style.most;
   Layout layout;
   std::size_t line = 0;  // the two characters of the mark, and two blanks between columns
   for (std::size_t c = 0; c < columns_.size(); ++c) {
@@ -98,10 +105,10 @@ Table::Layout Table::layout(bool wide, std::size_t most) const {
     for (const auto& row : rows_) widest = std::max(widest, width(row[c]));
     for (const std::string& name : column.names) widest = std::max(widest, width(name));
     layout.widths.push_back(widest);
-    layout.shown.push_back(wide || !column.wide);
+    layout.shown.push_back(style.wide || !column.wide);
     if (layout.shown.back()) line += 2 + widest;
   }
-  if (wide || line <= most) return layout;
+  if (style.wide || line <= most) return layout;
   for (int drop = 0;;) {
     std::size_t next = columns_.size();
     drop = 0;
@@ -137,18 +144,29 @@ template <class CellOf>
 std::string Table::line(const char* start, const Layout& layout, const CellOf& cell_of) const {
   std::string out;
   for (std::size_t c = 0; c < columns_.size(); ++c) {
-    if (!layout.shown[c]) continue;
-    const Column& column = columns_[c];
-    const std::string cell =
-        column.cut > 0 ? cut(cell_of(c), layout.widths[c], column.is_name) : cell_of(c);
-    out += (out.empty() ? "" : "  ") + pad(cell, layout.widths[c], column.text);
+    if (layout.shown[c]) out += (out.empty() ? "" : "  ") + cell_of(c);
   }
   out.erase(out.find_last_not_of(' ') + 1);
   return start + out + '\n';
 }
 
-std::string Table::heads_text(bool wide, std::size_t most) const {
-  const Layout layout = this->layout(wide, most);
+std::string Table::row_line(const std::vector<std::string>& cells, const Layout& layout, bool color,
+                            bool winner) const {
+  return line("  ", layout, [&](std::size_t c) {
+    const Column& column = columns_[c];
+    const std::size_t width = layout.widths[c];
+    const std::string cell = column.cut > 0 ? cut(cells[c], width, column.is_name) : cells[c];
+    const std::string padded = pad(cell, width, column.text);
+    if (!color) return padded;
+    static const std::set<std::string> harmless = {"0", "yes", "-", "?"};
+    if (column.verdict && !harmless.contains(cell)) return "\x1b[1;31m" + padded + "\x1b[0m";
+    if (column.answer && winner) return "\x1b[1;32m" + padded + "\x1b[0m";
+    return padded;
+  });
+}
+
+std::string Table::heads_text(const Style& style) const {
+  const Layout layout = this->layout(style);
   std::vector<std::vector<std::string>> heads;
   std::size_t lines = 1;
   for (std::size_t c = 0; c < columns_.size(); ++c) {
@@ -157,36 +175,48 @@ std::string Table::heads_text(bool wide, std::size_t most) const {
   }
   std::string text;
   for (std::size_t i = 0; i < lines; ++i) {
-    text += line("# ", layout,
-                 [&](std::size_t c) { return i < heads[c].size() ? heads[c][i] : std::string(); });
+    text += line("# ", layout, [&](std::size_t c) {
+      return pad(i < heads[c].size() ? heads[c][i] : "", layout.widths[c], columns_[c].text);
+    });
   }
   return text;
 }
 
-std::string Table::row_text(const std::vector<std::string>& cells, bool wide,
-                            std::size_t most) const {
+std::string Table::row_text(const std::vector<std::string>& cells, const Style& style) const {
   WORMCUBE_ASSERT(cells.size() == columns_.size());
-  return line("  ", layout(wide, most), [&](std::size_t c) { return cells[c]; });
+  std::vector<std::string> clean;
+  for (const std::string& cell : cells) clean.push_back(cleaned(cell));
+  return row_line(clean, layout(style), style.color, false);
 }
 
-std::string Table::text(bool wide, std::size_t most) const {
-  const Layout layout = this->layout(wide, most);
-  std::string text = heads_text(wide, most);
-  for (const auto& row : rows_) {
-    text += line("  ", layout, [&](std::size_t c) { return row[c]; });
+std::string Table::text(const Style& style) const {
+  const Layout layout = this->layout(style);
+  std::string text = heads_text(style);
+  for (std::size_t i = 0; i < rows_.size(); ++i) {
+    text += row_line(rows_[i], layout, style.color, winners_[i]);
   }
   return text;
 }
 
-std::size_t line_width() {
-  constexpr std::size_t most = 100, least = 40;
+namespace {
+
+/// The terminal's width; 0: standard output is no terminal.
+std::size_t terminal_width() {
   winsize size{};
-  if (isatty(STDOUT_FILENO) != 1 || ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) != 0 ||
-      size.ws_col == 0) {
-    return most;
-  }
-  return std::clamp<std::size_t>(size.ws_col, least, most);
+  const bool is_terminal = isatty(STDOUT_FILENO) == 1;
+  return is_terminal && ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 ? size.ws_col : 0;
 }
+
+constexpr std::size_t usual_width = 100, least_width = 40;
+
+}  // namespace
+
+std::size_t table_width() {
+  const std::size_t width = terminal_width();
+  return width == 0 ? usual_width : std::max(width, cli::least_width);
+}
+
+std::size_t line_width() { return std::min(table_width(), usual_width); }
 
 std::string filled(std::string_view text, std::string_view first, std::string_view next) {
   const std::size_t most = line_width();
@@ -225,7 +255,7 @@ void print_note(const OutputOptions& options, std::string_view text) {
 
 void print_table(const OutputOptions& options, const Table& table) {
   if (!options.text()) return;
-  print(table.text(options.wide));
+  print_data(table.text(Table::style(options)));  // its cells are clean
 }
 
 std::string cell(double value) {

@@ -13,11 +13,14 @@
 
 namespace wormcube::cli {
 
-/// The most characters in a line for people, except in tables with --wide: 100, or the terminal's
-/// width if it is less.
+/// The most characters in a line of prose: 100, or the terminal's width if it is less.
 std::size_t line_width();
+/// The most characters in a table's line without --wide: the terminal's width; 100 if standard
+/// output is no terminal.
+std::size_t table_width();
 
 /// Results for people. Settings and column heads start with '#', so every line without '#' is data.
+/// Cells are cleaned (see print.hpp); its only escape sequences are colours.
 class Table {
  public:
   struct Column {
@@ -27,21 +30,28 @@ class Table {
     std::size_t width = 0;  // minimum; also the maximum for rows printed one by one
     bool wide = false;      // shown with --wide only
     std::size_t cut = 0;    // may be cut to this width if the line would be too long; 0: never cut
-    // For names: they are cut in the middle, but stay different from each other. For rows printed
-    // one by one the names are given here.
+    // For names that may be cut: in the middle, but they stay different from each other.
     bool is_name = false;
-    std::vector<std::string> names = {};
-    int drop = 0;  // dropped if the line would be too long, the largest first; 0: never
+    std::vector<std::string> names = {};  // of rows printed one by one
+    int drop = 0;          // dropped if the line would be too long, the largest first; 0: never
+    bool answer = false;   // green in the rows of winners
+    bool verdict = false;  // red unless it is "0", "yes", "-" or "?"
   };
   explicit Table(std::vector<Column> columns) : columns_(std::move(columns)) {}
+  /// How a table is printed.
+  struct Style {
+    bool wide = false, color = false;
+    std::size_t most = table_width();  // characters in a line, unless it is wide
+  };
+  static Style style(const OutputOptions& options);
+
   /// One cell per column.
-  void add(std::vector<std::string> cells);
-  /// The table with its head. \param most  characters in a line, unless it is wide
-  std::string text(bool wide, std::size_t most = line_width()) const;
+  void add(std::vector<std::string> cells, bool winner = false);
+  /// The table with its head.
+  std::string text(const Style& style) const;
   /// For rows as they arrive: the heads, and one row, in columns of fixed widths.
-  std::string heads_text(bool wide, std::size_t most = line_width()) const;
-  std::string row_text(const std::vector<std::string>& cells, bool wide,
-                       std::size_t most = line_width()) const;
+  std::string heads_text(const Style& style) const;
+  std::string row_text(const std::vector<std::string>& cells, const Style& style) const;
 
  private:
   struct Layout {
@@ -50,12 +60,15 @@ class Table {
   };
   template <class CellOf>
   std::string line(const char* start, const Layout& layout, const CellOf& cell_of) const;
-  Layout layout(bool wide, std::size_t most) const;
+  std::string row_line(const std::vector<std::string>& cells, const Layout& layout, bool color,
+                       bool winner) const;
+  Layout layout(const Style& style) const;
   /// The least width of a column at which its names stay different.
   std::size_t least_width(std::size_t column) const;
 
   std::vector<Column> columns_;
   std::vector<std::vector<std::string>> rows_;
+  std::vector<bool> winners_;  // one per row
 };
 
 /// Lines of at most line_width() characters, broken at blanks.
