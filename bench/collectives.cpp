@@ -35,9 +35,10 @@ void collective(benchmark::State& state, const Collective& call, const std::stri
     state.SetIterationTime(result.median_us * 1e-6);
   }
   if (!result.passed()) state.SkipWithError("wrong data");
-  if (result.predicted.startups) state.counters["startups"] = *result.predicted.startups;
-  if (result.predicted.transmission_blocks)
-    state.counters["blocks"] = *result.predicted.transmission_blocks;
+  if (result.weighed.prediction.startups)
+    state.counters["startups"] = *result.weighed.prediction.startups;
+  if (result.weighed.prediction.transmission_blocks)
+    state.counters["blocks"] = *result.weighed.prediction.transmission_blocks;
   if (result.busbw_gb_per_s) state.counters["busbw_GB/s"] = *result.busbw_gb_per_s;
   if (result.model_us) state.counters["model_us"] = *result.model_us;
   if (call.operation() == operations::alltoall)

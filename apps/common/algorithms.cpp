@@ -118,9 +118,10 @@ Collective Algorithms::cheapest_uneven(Operation operation, const Topology& topo
     if (!has_algorithm(even, collective.name())) continue;
     const Collective namesake(find_algorithm(even, collective.name()), arguments);
     if (!is_chosen_by_auto(*namesake.algorithm) || refusal(namesake, topology)) continue;
-    const Prediction prediction = weigh(namesake, topology).prediction;
-    const double time = prediction.complete() ? predicted_us(prediction, model_, block_bytes)
-                                              : std::numeric_limits<double>::max();
+    const Weighed weighed = weigh(namesake, topology);
+    const double time = weighed.prediction.complete()
+                            ? weighed.ranked_us(model_, block_bytes).value_or(0)
+                            : std::numeric_limits<double>::max();
     if (time >= least) continue;
     least = time;
     best = std::move(collective);

@@ -3,6 +3,7 @@
 #include "wormcube/collectives/allgather/programs.hpp"
 #include "wormcube/collectives/core/algorithm.hpp"
 #include "wormcube/collectives/kit/holding.hpp"
+#include "wormcube/collectives/kit/hops.hpp"
 #include "wormcube/collectives/kit/ring.hpp"
 #include "wormcube/runtime/node/views.hpp"
 
@@ -43,7 +44,9 @@ Prediction predict_allgather_mesh(const Setting& setting) {
   const double p = setting.topology.nodes();
   double steps = 0;
   for (const Rank size : setting.topology.sizes()) steps += size - 1;
-  return {steps, p - 1, 0, 0};
+  Prediction prediction{steps, p - 1, 0, 0};
+  prediction.hops = hops_of_rounds(setting.topology);
+  return prediction;
 }
 
 }  // namespace

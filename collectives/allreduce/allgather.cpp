@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "wormcube/collectives/core/algorithm.hpp"
 #include "wormcube/collectives/core/reduction.hpp"
+#include "wormcube/collectives/kit/hops.hpp"
 #include "wormcube/collectives/kit/partial.hpp"
 #include "wormcube/collectives/kit/ring.hpp"
 
@@ -44,6 +45,7 @@ WORMCUBE_ALGORITHM(allreduce_allgather){
           const double p = setting.topology.nodes();
           Prediction prediction{p - 1, p - 1, 0, p};
           prediction.combined_blocks = p - 1;
+          prediction.hops = hops_of_rounds(setting.topology);
           return prediction;
         },
     .program = allreduce_allgather,

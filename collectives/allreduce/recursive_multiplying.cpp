@@ -144,12 +144,6 @@ WORMCUBE_ALGORITHM(allreduce_recursive_multiplying){
                  .least = 2,
                  .most = 4096,
                  .help = "nodes that swap: radix - 1 steps for each digit of a rank"}},
-    .combining =
-        [](const Arguments& arguments, const Options& /*options*/) {
-          return arguments.reduction.commutative || arguments.reduction.apply == nullptr
-                     ? Combining::reordered
-                     : Combining::alike;
-        },
     .require =
         [](const Setting& setting) {
           const Multiplying on = multiplying(setting.topology.nodes(), setting.options);

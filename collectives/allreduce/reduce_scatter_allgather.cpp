@@ -4,6 +4,7 @@
 #include "wormcube/collectives/core/algorithm.hpp"
 #include "wormcube/collectives/core/reduction.hpp"
 #include "wormcube/collectives/kit/bit_handover.hpp"
+#include "wormcube/collectives/kit/hops.hpp"
 #include "wormcube/collectives/kit/line_gather.hpp"
 #include "wormcube/collectives/kit/links.hpp"
 #include "wormcube/collectives/kit/parts.hpp"
@@ -162,6 +163,7 @@ Prediction predict_reduce_scatter_allgather(const Setting& setting) {
     *prediction.rearranged_blocks /= p, *prediction.combined_blocks /= p;
     prediction.link_load = p > 1 ? 1 : 0;
     prediction.link_blocks = prediction.transmission_blocks;
+    prediction.hops = 2 * hops_of_rounds(topology);
     return prediction;
   }
   if (is_doubled_backwards(options) && is_power_of_two(p)) {
@@ -203,14 +205,6 @@ WORMCUBE_ALGORITHM(allreduce_reduce_scatter_allgather){
          {.name = "ties",
           .choices = {"plus", "balanced"},
           .help = "half way round a ring: all '+', or '+' from even nodes and '-' from odd"}},
-    .combining =
-        [](const Arguments& arguments, const Options& options) {
-          const bool goes_round = !options.is("pattern", "doubling");
-          return options.is("order", "interleaved") ||
-                         (goes_round && arguments.reduction.commutative)
-                     ? Combining::reordered
-                     : Combining::alike;
-        },
     .require =
         [](const Setting& on) {
           require_options(on.topology, on.arguments.reduction, options_of(on.options));

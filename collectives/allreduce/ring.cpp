@@ -45,7 +45,6 @@ WORMCUBE_ALGORITHM(allreduce_ring){
                  .least = 1,
                  .most = 4096,
                  .help = "N pieces of each part, which are reduced one after the other"}},
-    .combining = combining_on_ring,
     .require = require_ring_order,
     .predict =
         [](const Setting& setting) {

@@ -310,10 +310,6 @@ WORMCUBE_ALGORITHM(allreduce_two_level){
                          "dimensions but the last"}},
     .needs = {needs::dimensions_at_least(2)},
     .instead = {"ring", "reduce-scatter-allgather"},
-    .combining =
-        [](const Arguments& /*arguments*/, const Options& options) {
-          return options.is("form", "leader") ? Combining::alike : Combining::reordered;
-        },
     .require = require_two_levels,
     .predict = predict_two_level,
     .program = allreduce_two_level,

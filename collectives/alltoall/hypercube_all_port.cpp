@@ -43,6 +43,7 @@ WORMCUBE_ALGORITHM(alltoall_hypercube_all_port){
     .ports = Ports::all,
     .contention_free = true,
     .exactly_once = true,
+    .neighbours_only = true,
     .needs = {needs::hypercube()},
     .instead = {"shift"},
     .predict = [](const Setting& setting) -> Prediction {

@@ -146,7 +146,8 @@ Prediction predict(const Topology& topology, int divisions) {
   return {.startups = divisions * (n + 1) + *core.startups,
           .transmission_blocks = *core.transmission_blocks * bundle + (n + 3) * (s - 1) / 2 * p,
           .rearranged_blocks = *core.rearranged_blocks * bundle + 4 * (s - 1) * p,
-          .working_blocks = s * p};
+          .working_blocks = s * p,
+          .hops = (n + 1) * (s - 1) + *core.hops};
 }
 
 /// Total exchange by A_k, the torus divided k times: node r's block q ends as node q's block r.

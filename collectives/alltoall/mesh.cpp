@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "wormcube/collectives/core/algorithm.hpp"
 #include "wormcube/collectives/kit/block_array.hpp"
+#include "wormcube/collectives/kit/hops.hpp"
 
 #include <algorithm>
 #include <utility>
@@ -96,7 +97,9 @@ WORMCUBE_ALGORITHM(alltoall_mesh){
         steps += size - 1;
         dimensions += size > 1 ? 1 : 0;
       }
-      return {steps, p / 2 * steps, p * std::max(0.0, dimensions - 1), p};
+      Prediction prediction{steps, p / 2 * steps, p * std::max(0.0, dimensions - 1), p};
+      prediction.hops = hops_of_rounds(topology);
+      return prediction;
     },
     .program = alltoall_mesh,
 };

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "wormcube/collectives/alltoall/one_way.hpp"
 #include "wormcube/collectives/core/algorithm.hpp"
+#include "wormcube/collectives/kit/hops.hpp"
 
 namespace wormcube {
 
@@ -33,7 +34,9 @@ WORMCUBE_ALGORITHM(alltoall_ring){
     .predict = [](const Setting& setting) -> Prediction {
       const Topology& topology = setting.topology;
       const double p = topology.nodes();
-      return {p - 1, p * (p - 1) / 2, 0, 0};
+      Prediction prediction{p - 1, p * (p - 1) / 2, 0, 0};
+      prediction.hops = hops_of_rounds(topology);
+      return prediction;
     },
     .program = alltoall_ring,
 };

@@ -41,6 +41,7 @@ WORMCUBE_ALGORITHM(alltoall_ring_all_port){
     .ports = Ports::all,
     .contention_free = true,
     .exactly_once = true,
+    .neighbours_only = true,
     .needs = {needs::dimensions(1), needs::rings()},
     .instead = {"ring-bidirectional", "shift"},
     .predict = [](const Setting& setting) -> Prediction {

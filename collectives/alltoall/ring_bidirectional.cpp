@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "wormcube/collectives/alltoall/one_way.hpp"
 #include "wormcube/collectives/core/algorithm.hpp"
+#include "wormcube/collectives/kit/hops.hpp"
 
 namespace wormcube {
 
@@ -38,7 +39,9 @@ WORMCUBE_ALGORITHM(alltoall_ring_bidirectional){
     .predict = [](const Setting& setting) -> Prediction {
       const std::int64_t p = setting.topology.nodes();
       const std::int64_t blocks = p * p / 4;
-      return {p - 1.0, static_cast<double>(blocks), 0, 0};
+      Prediction prediction{p - 1.0, static_cast<double>(blocks), 0, 0};
+      prediction.hops = hops_of_rounds(setting.topology);
+      return prediction;
     },
     .program = alltoall_ring_bidirectional,
 };

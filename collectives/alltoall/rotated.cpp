@@ -189,6 +189,7 @@ WORMCUBE_ALGORITHM(alltoall_rotated){
     .ports = Ports::all,
     .contention_free = true,
     .exactly_once = true,
+    .neighbours_only = true,
     .needs = {needs::rings_of_three()},
     .instead = {"product-multiport-general", "ring-all-port", "shift"},
     .predict = predict_rotated,

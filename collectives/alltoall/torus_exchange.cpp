@@ -187,13 +187,23 @@ Prediction TorusExchange::predict(const Topology& topology, int divisions) {
   const double n = topology.dimensions();
   double cells = 1;
   for (const Rank size : sizes) cells *= size;
-  if (std::ranges::max(sizes) < 4) return {n, cells / 2 * n, 0};
-  double steps = 2 * n, rearrangements = 1;
+  const double apart = 1 << divisions;  // neighbours
+  if (std::ranges::max(sizes) < 4) {
+    return {.startups = n,
+            .transmission_blocks = cells / 2 * n,
+            .rearranged_blocks = 0,
+            .hops = apart * n};
+  }
+  double steps = 2 * n, rearrangements = 1, hops = 3 * n;  // two hops, then one
   for (const int ring : ring_steps(sizes, largest_first(sizes))) {
     steps += ring;
+    hops += 4 * ring;
     rearrangements += ring > 0 ? 1 : 0;
   }
-  return {steps, cells / 2 * steps, cells * rearrangements};
+  return {.startups = steps,
+          .transmission_blocks = cells / 2 * steps,
+          .rearranged_blocks = cells * rearrangements,
+          .hops = apart * hops};
 }
 
 }  // namespace wormcube

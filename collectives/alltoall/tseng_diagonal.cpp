@@ -161,7 +161,8 @@ WORMCUBE_ALGORITHM(alltoall_tseng_diagonal){
       return {.startups = a / 2 + 2,
               .transmission_blocks = (a / 4 + 1) * p,
               .rearranged_blocks = (a / 2 + 1) * p,
-              .working_blocks = p};
+              .working_blocks = p,
+              .hops = 2 * a - 2};
     },
     .program = alltoall_tseng_diagonal,
 };

@@ -1,6 +1,7 @@
 // Barrier by dissemination: in step i each node signals the node 2^i ranks on.
 // SPDX-License-Identifier: Apache-2.0
 #include "wormcube/collectives/core/algorithm.hpp"
+#include "wormcube/collectives/kit/hops.hpp"
 #include "wormcube/collectives/kit/loads.hpp"
 
 #include <algorithm>
@@ -44,6 +45,7 @@ WORMCUBE_ALGORITHM(barrier_dissemination){
         most = most && load ? std::optional(std::max<double>(*most, *load)) : std::nullopt;
       }
       prediction.link_load = most;
+      prediction.hops = hops_of_doubling(topology);
       return prediction;
     },
     .program = barrier_dissemination,

@@ -91,6 +91,7 @@ WORMCUBE_ALGORITHM(broadcast_tree){
     .source = "Grama, Gupta, Karypis, Kumar, sec. 4.1.4, Fig. 4.7",
     .contention_free = true,
     .exactly_once = true,
+    .neighbours_only = true,
     .remark = "halving, which splits ranks where the tree does",
     .needs = {{"needs one balanced binary tree",
                [](const Topology& topology) -> std::optional<std::string> {

@@ -1,6 +1,7 @@
 // Broadcast from one node to every other in turn.
 // SPDX-License-Identifier: Apache-2.0
 #include "wormcube/collectives/core/algorithm.hpp"
+#include "wormcube/collectives/kit/hops.hpp"
 
 namespace wormcube {
 
@@ -43,7 +44,8 @@ WORMCUBE_ALGORITHM(broadcast_naive){
               .rearranged_blocks = 0,
               .working_blocks = 0,
               .link_load = p > 1 ? 1 : 0,
-              .link_blocks = p - 1};
+              .link_blocks = p - 1,
+              .hops = hops_to_all(setting.topology, setting.arguments.root)};
     },
     .selection = Selection::by_name,
     .program = broadcast_naive,

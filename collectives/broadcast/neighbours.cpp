@@ -83,6 +83,7 @@ WORMCUBE_ALGORITHM(broadcast_neighbours){
     .source = "Grama, Gupta, Karypis, Kumar, problem 4.13",
     .contention_free = true,
     .exactly_once = true,
+    .neighbours_only = true,
     .needs = {needs::lines_and_rings()},
     .instead = {"mesh", "halving"},
     .predict = [](const Setting& setting) -> Prediction {

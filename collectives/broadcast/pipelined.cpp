@@ -70,6 +70,7 @@ WORMCUBE_ALGORITHM(broadcast_pipelined){
     .source = "Johnsson, Ho 1989; Grama, Gupta, Karypis, Kumar, sec. 4.9",
     .contention_free = true,
     .exactly_once = true,
+    .neighbours_only = true,
     .options = {{.name = "packets",
                  .least = 0,
                  .most = most_packets,

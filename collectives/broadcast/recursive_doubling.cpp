@@ -170,6 +170,7 @@ WORMCUBE_ALGORITHM(broadcast_hypercube_all_port){
     .ports = Ports::all,
     .contention_free = true,
     .exactly_once = true,
+    .neighbours_only = true,
     .needs = {needs::hypercube()},
     .instead = {"recursive-doubling", "halving"},
     .predict = [](const Setting& setting) -> Prediction {

@@ -37,6 +37,7 @@ WORMCUBE_ALGORITHM(broadcast_ring_all_port){
     .source = "Jain, Sabharwal, ICS 2010 (abstract); the text ours",
     .ports = Ports::all,
     .contention_free = true,
+    .neighbours_only = true,
     .options = {half_way_option()},
     .needs = {needs::rings()},
     .instead = {"plan", "scatter-allgather"},

@@ -80,10 +80,24 @@ void Collective::settle(const Topology& topology, const CostModel& model, Bytes 
   algorithm->settle({topology, arguments, open}, model, block_bytes, options);
 }
 
-Combining combining(const Collective& collective) {
-  const Algorithm& algorithm = *collective.algorithm;
-  if (algorithm.combining == nullptr) return Combining::alike;
-  return algorithm.combining(collective.arguments, collective.options);
+std::string_view to_string(SameBits same) {
+  switch (same) {
+    case SameBits::yes:
+      return "yes";
+    case SameBits::no:
+      return "no";
+    case SameBits::exact:
+      return "exact";
+  }
+  return "?";
+}
+
+SameBits same_bits(const Collective& collective, const Topology& topology) {
+  if (!collective.operation()->reduces || collective.arguments.reduction.exact) {
+    return SameBits::exact;
+  }
+  const auto differ = collective.algorithm->brackets_differ;
+  return differ != nullptr && differ(collective.setting(topology)) ? SameBits::no : SameBits::yes;
 }
 
 LowerBound Collective::lower_bound(const Topology& topology, Ports ports) const {
@@ -113,6 +127,11 @@ Prediction Collective::predict(const Topology& topology) const {
     fail("unknown exception type");
   }
   if (!operation()->reduces) prediction.combined_blocks = 0;
+  bool has_switches = false;
+  for (int d = 0; d < topology.dimensions(); ++d) {
+    has_switches = has_switches || topology.factor(d).vertices() > topology.size(d);
+  }
+  if (algorithm->neighbours_only && !has_switches) prediction.hops = prediction.startups;
   return prediction;
 }
 

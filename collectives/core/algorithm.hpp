@@ -53,15 +53,6 @@ enum class Selection : std::uint8_t {
   any_order,
 };
 
-/// How the nodes combine the operands of one result.
-enum class Combining : std::uint8_t {
-  alike,  ///< with the same brackets on all nodes
-  /// With different brackets: if the operator is not exact, last bits may differ between nodes, and
-  /// `auto` does not pick the algorithm.
-  brackets_differ,
-  reordered,  ///< not in the order of ranks; `require` refuses operators that do not commute
-};
-
 struct Algorithm {
   Operation operation;
   std::string_view name;
@@ -71,6 +62,7 @@ struct Algorithm {
   // Claims, which are checked; a property defaults to "not claimed".
   bool contention_free = false;  ///< no link carries two messages in a step, on any network
   bool exactly_once = false;     ///< no node receives the same data twice, forwarding included
+  bool neighbours_only = false;  ///< messages go to neighbours only, on networks of nodes alone
   /// "reconstruction", "our extension", .. shown with all results; one that starts with "n > 2
   /// dimensions" is shown on such networks only.
   std::string_view remark = {};
@@ -81,8 +73,9 @@ struct Algorithm {
   std::vector<Need> needs = {};
   std::vector<std::string_view> instead = {};
   bool needs_commutative = false;  ///< the reduction operator must commute
-  /// How operands are combined in such a call. nullptr: Combining::alike.
-  Combining (*combining)(const Arguments&, const Options&) = nullptr;
+  /// Whether nodes bracket the operands of one result differently: if the operator is not exact,
+  /// last bits differ between nodes, and `auto` does not pick the algorithm. nullptr: never.
+  bool (*brackets_differ)(const Setting&) = nullptr;
   /// Further conditions, on options or arguments; throws UsageError with both numbers and an
   /// alternative. nullptr: none.
   void (*require)(const Setting&) = nullptr;
@@ -159,8 +152,10 @@ struct Collective {
   /// "suh-mesh:order=parity:ring=plus"
   std::string text() const;
 };
-/// How its nodes combine operands.
-Combining combining(const Collective& collective);
+/// Whether all nodes end with the same bits of one result, for this operator or for any.
+enum class SameBits : std::uint8_t { yes, no, exact };
+std::string_view to_string(SameBits same);
+SameBits same_bits(const Collective& collective, const Topology& topology);
 /// Why it does not apply here; nothing if it does.
 std::optional<std::string> refusal(const Collective& collective, const Topology& topology);
 

@@ -3,19 +3,60 @@
 #include "wormcube/collectives/core/cost.hpp"
 
 #include <algorithm>
+#include <cmath>
 
 namespace wormcube {
 
 std::string_view to_string(Ports ports) { return ports == Ports::one ? "one" : "all"; }
 
-double predicted_us(const Prediction& prediction, const CostModel& model, Bytes block_bytes) {
-  const auto transmission =
-      prediction.link_blocks ? prediction.link_blocks : prediction.transmission_blocks;
+namespace {
+
+/// In picoseconds, which profiles give as whole numbers: without the rounding of a division.
+double picoseconds(double us) {
+  constexpr double ps_in_us = 1e6, rounding = 1e-9;
+  const double ps = us * ps_in_us, whole = std::round(ps);
+  return std::abs(ps - whole) <= rounding * std::max(1.0, whole) ? whole : ps;
+}
+
+}  // namespace
+
+ModelTime model_time(const CallCounts& counts, const CostModel& model) {
+  constexpr double ps_in_us = 1e6;
+  const double hop = picoseconds(model.link_hop_us()), a = counts.startups;
+  const double port = picoseconds(model.transfer_us * model.flit_bytes),
+               link = picoseconds(model.link_byte_us() * model.flit_bytes);
+  const auto flits = [&](double bytes) { return std::max(a, bytes / model.flit_bytes); };
+  const double startups = picoseconds(model.startup_us) * a;
+  const double port_flits = flits(counts.port_bytes),
+               link_flits = counts.link_bytes > 0 ? flits(counts.link_bytes) : 0;
+  const double longest = hop * counts.hops + port * port_flits,
+               busiest = hop * a + link * link_flits;
+  const double rearranged = picoseconds(model.rearrange_us) * counts.rearranged_bytes,
+               combined = picoseconds(model.combine_us) * counts.combined_bytes;
+  const double total = startups + std::max(longest, busiest) + rearranged + combined;
+  const bool by_link = busiest > longest;
+  return {startups / ps_in_us,
+          hop * (by_link ? a : counts.hops) / ps_in_us,
+          (by_link ? link * link_flits : port * port_flits) / ps_in_us,
+          rearranged / ps_in_us,
+          combined / ps_in_us,
+          total / ps_in_us,
+          by_link};
+}
+
+CallCounts call_counts(const Prediction& prediction, Bytes block_bytes) {
   const auto bytes = static_cast<double>(block_bytes);
-  return model.startup_us * prediction.startups.value_or(0) +
-         model.transfer_us * bytes * transmission.value_or(0) +
-         model.rearrange_us * bytes * prediction.rearranged_blocks.value_or(0) +
-         model.combine_us * bytes * prediction.combined_blocks.value_or(0);
+  const double startups = prediction.startups.value_or(0);
+  return {startups,
+          prediction.hops.value_or(startups),
+          bytes * prediction.transmission_blocks.value_or(0),
+          bytes * prediction.link_blocks.value_or(0),
+          bytes * prediction.rearranged_blocks.value_or(0),
+          bytes * prediction.combined_blocks.value_or(0)};
+}
+
+double predicted_us(const Prediction& prediction, const CostModel& model, Bytes block_bytes) {
+  return model_time(call_counts(prediction, block_bytes), model).total_us;
 }
 
 Limits limits(const Topology& topology, Ports ports) {

@@ -22,27 +22,56 @@ struct Prediction {
   // For algorithms that are not contention-free on all the networks that they admit:
   /// Most messages on one link in a step; 1 if the algorithm is contention-free.
   std::optional<double> link_load = {};
-  /// Sum over steps of the longest message time: its blocks times the load of the busiest link on
-  /// its path. The transmission as time.
+  /// Sum over steps of the blocks on the busiest directed link.
   std::optional<double> link_blocks = {};
   /// Reductions: sum over the gaps between steps of the most blocks that one node combines.
   std::optional<double> combined_blocks = {};
+  /// Sum over steps of the links on the longest route.
+  std::optional<double> hops = {};
 
   /// Start-ups, transmission and rearrangement are all known.
   bool complete() const { return startups && transmission_blocks && rearranged_blocks; }
 };
 
-/// The textbook's constants: a start-up in microseconds, the others in microseconds per byte.
+/// The textbook's constants: a start-up and a hop in microseconds, the others in microseconds per
+/// byte.
 struct CostModel {
-  double startup_us = 10;        // ts
-  double transfer_us = 0.001;    // tw
-  double rearrange_us = 0.0005;  // tr
-  double combine_us = 0.0005;    // tc
+  double startup_us = 10;              // ts
+  double transfer_us = 0.001;          // tw: at a node's port
+  double rearrange_us = 0.0005;        // tr
+  double combine_us = 0.0005;          // tc
+  std::optional<double> hop_us = {};   // th; empty: a flit's time on a link
+  std::optional<double> link_us = {};  // tw on a link; empty: as at a port
+  double flit_bytes = 1;               // each message of a step is at least a flit
+
+  double link_byte_us() const { return link_us.value_or(transfer_us); }
+  double link_hop_us() const { return hop_us.value_or(link_byte_us() * flit_bytes); }
 };
 
-/// ts * startups + tw * m * transmission + tr * m * rearranged + tc * m * combined, a missing term
-/// as 0. If links are shared the transmission is link_blocks: k messages on one link take k
-/// times as long.
+/// What a call costs, summed over its steps, or over the gaps between them.
+struct CallCounts {
+  double startups = 0;                              // steps in which some node sends
+  double hops = 0;                                  // links on the longest route
+  double port_bytes = 0;                            // the largest message
+  double link_bytes = 0;                            // on the busiest link; 0: unknown
+  double rearranged_bytes = 0, combined_bytes = 0;  // by the node that does most
+};
+
+/// The modelled time, and its parts.
+struct ModelTime {
+  double startups_us = 0, hops_us = 0, transfer_us = 0, rearrange_us = 0, combine_us = 0;
+  double total_us = 0;
+  bool by_link = false;  ///< the busiest link takes longer than the longest message
+};
+/// ts startups + max(th hops + tw port_bytes, th startups + tw' link_bytes) + tr rearranged +
+/// tc combined: of steps that all nodes take together, either the longest message ends last, or the
+/// busiest link works without a pause, one hop after the start-up. All commands multiply here, in
+/// picoseconds and in this order.
+ModelTime model_time(const CallCounts& counts, const CostModel& model);
+
+/// A missing count is 0, missing hops are one in each step.
+CallCounts call_counts(const Prediction& prediction, Bytes block_bytes);
+/// The time of these counts.
 double predicted_us(const Prediction& prediction, const CostModel& model, Bytes block_bytes);
 
 /// The lower bound of any algorithm on this network; empty if no bound is known. Transmission means

@@ -1,6 +1,7 @@
 // Gather without forwarding.
 // SPDX-License-Identifier: Apache-2.0
 #include "wormcube/collectives/core/algorithm.hpp"
+#include "wormcube/collectives/kit/hops.hpp"
 
 namespace wormcube {
 
@@ -34,7 +35,8 @@ Prediction predict_gather_direct(const Setting& setting) {
           .rearranged_blocks = 0,
           .working_blocks = 0,
           .link_load = p > 1 ? 1 : 0,
-          .link_blocks = p - 1};
+          .link_blocks = p - 1,
+          .hops = hops_from_all(setting.topology, setting.arguments.root)};
 }
 
 }  // namespace

@@ -69,6 +69,7 @@ void compare_formulas(CheckResult& result) {
   compare_formula(result, "combined", predicted.combined_blocks, result.combined_blocks);
   compare_formula(result, "with contention", predicted.link_blocks, result.link_blocks);
   compare_formula(result, "working blocks", predicted.working_blocks, result.working_blocks);
+  compare_formula(result, "hops", predicted.hops, static_cast<double>(result.report.sum_max_hops));
   compare_formula(result, "link load", predicted.link_load, result.report.link_load_max);
 }
 
@@ -110,6 +111,9 @@ void judge(CheckResult& result) {
   }
   if (!report.deadlock_free) failures.push_back("its routes can deadlock: " + report.cycle);
   if (result.delivered == false) failures.push_back("not delivered: " + result.proof);
+  if (result.keeps_order == false && result.delivered != false) {
+    failures.push_back("with an operator that does not commute, not delivered: " + result.order);
+  }
   if (result.exactly_once == false && result.collective.algorithm->exactly_once) {
     failures.push_back("not exactly once: " + result.arrivals);
   }
@@ -170,6 +174,33 @@ void prove_by_run(CheckResult& result, const Topology& topology, const Contract&
       result.delivered = false;
       result.proof = error.what();
     }
+  }
+}
+
+/// A second proof of a reduction, with intervals of ranks, if it accepts such an operator.
+void prove_order(CheckResult& result, const Collective& collective, const Topology& topology,
+                 const CheckOptions& options) {
+  Collective ordered = collective;
+  ordered.arguments.reduction = interval_reduction();
+  if (const auto reason = refusal(ordered, topology)) {
+    result.order = *reason;
+    return;
+  }
+  const Contract contract =
+      contract_of(ordered, topology.nodes(), unit_block_bytes(ordered, topology), options.seed,
+                  Pattern::tags, options.in_place);
+  ordered = witnessed(ordered, contract);
+  try {
+    Verification verification(contract);
+    prove(topology, collective_program(ordered, contract, &verification),
+          [](const Delivery& /*delivery*/) {});
+    const bool passed = verification.passed();
+    result.order =
+        passed ? "proved by a run with an operator that keeps the order" : verification.first();
+    result.keeps_order = passed;
+  } catch (const std::exception& error) {
+    result.order = error.what();
+    if (!lacks_room(error)) result.keeps_order = false;
   }
 }
 
@@ -245,9 +276,10 @@ void prove_by_schedule(CheckResult& result, const Schedule& schedule, Rank root,
 }  // namespace
 
 bool CheckResult::has_formulas() const {
-  const auto& [startups, transmission, rearranged, working, load, contended, combined] = predicted;
-  const bool combines = combined && collective.operation()->reduces;  // of others 0 by itself
-  return startups || transmission || rearranged || working || load || contended || combines;
+  const Prediction& p = predicted;
+  const bool combines = p.combined_blocks && collective.operation()->reduces;  // else 0 by itself
+  return p.startups || p.transmission_blocks || p.rearranged_blocks || p.working_blocks ||
+         p.link_load || p.link_blocks || p.hops || combines;
 }
 
 std::optional<bool> CheckResult::bound_met() const {
@@ -340,7 +372,7 @@ CheckResult check_collective(const Collective& collective, const Topology& topol
   result.nodes = topology.nodes();
   result.all_port = options.all_port;
   result.block_bytes = contract.block_bytes;
-  // Of the order-tracking operator: it commutes only if the algorithm needs that.
+  // Of the operator that tracks ranks: it commutes if the call's does.
   result.predicted = result.collective.predict(topology);
   const Ports ports = options.all_port ? Ports::all : Ports::one;
   result.lower_bound = result.collective.lower_bound(topology, ports);
@@ -365,6 +397,11 @@ CheckResult check_collective(const Collective& collective, const Topology& topol
     if (proof_bytes <= available.bytes) {
       require_memory("the proof", proof_bytes, "", available);  // noted as expected
       prove_by_run(result, topology, contract);
+      if (operation->reduces && !contract.commutes) {
+        result.keeps_order = result.delivered, result.order = result.proof;
+      } else if (operation->reduces) {
+        prove_order(result, collective, topology, options);
+      }
     } else {
       result.proof =
           fmt::format("not proved: the run would need {} of memory, {} is available ({})",
@@ -374,6 +411,9 @@ CheckResult check_collective(const Collective& collective, const Topology& topol
     result.proof = "not proved: " + reason;
   }
   if (result.arrivals.empty()) result.arrivals = result.proof;
+  if (result.order.empty()) {
+    result.order = operation->reduces ? result.proof : "no operator: it combines nothing";
+  }
   judge(result);
   return result;
 }
@@ -386,13 +426,14 @@ ScheduleReport check_steps(const Collective& collective, const Topology& topolog
   return check(schedule, Routing(topology, options.virtual_channels), options.all_port);
 }
 
-LockStepTime lock_step_time(const ScheduleReport& report, const CostModel& model) {
-  LockStepTime time;
-  time.startups_us = model.startup_us * static_cast<double>(report.startups);
-  time.transfer_us = model.transfer_us * static_cast<double>(report.contended);
-  time.rearrange_us = model.rearrange_us * static_cast<double>(report.rearranged);
-  time.combine_us = model.combine_us * static_cast<double>(report.combined);
-  return time;
+CallCounts counts_of(const ScheduleReport& report) {
+  const auto number = [](auto count) { return static_cast<double>(count); };
+  return {number(report.startups),  number(report.sum_max_hops), number(report.transmission),
+          number(report.contended), number(report.rearranged),   number(report.combined)};
+}
+
+ModelTime lock_step_time(const ScheduleReport& report, const CostModel& model) {
+  return model_time(counts_of(report), model);
 }
 
 }  // namespace wormcube

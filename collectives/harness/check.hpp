@@ -57,7 +57,10 @@ struct CheckResult {
   std::optional<bool> delivered;  ///< every block is where it belongs, and correct
   /// No node received the same data twice; for a reduction, the same combination of blocks.
   std::optional<bool> exactly_once;
-  std::string proof;     ///< how delivery was proved, or why it was not
+  std::string proof;  ///< how delivery was proved, or why it was not
+  /// Reductions: the result is right for an operator that does not commute, too.
+  std::optional<bool> keeps_order;
+  std::string order;     ///< how that was found, or why it was not
   std::string arrivals;  ///< how exactly_once was found, or why it was not
 
   /// Descriptions of the laws and predictions that do not hold.
@@ -70,8 +73,10 @@ struct CheckResult {
   }
 };
 
-/// Throws UsageError if the algorithm does not apply to this network, or if the dry run alone needs
-/// more memory than is available.
+/// Counts are those of the call's own operator: the one that tracks ranks commutes if and only if
+/// that one does; without an operator it does not, unless the algorithm needs it. Throws UsageError
+/// if the algorithm does not apply to this network, or if the dry run alone needs more memory than
+/// is available.
 CheckResult check_collective(const Collective& collective, const Topology& topology,
                              const CheckOptions& options = {});
 
@@ -79,13 +84,9 @@ CheckResult check_collective(const Collective& collective, const Topology& topol
 ScheduleReport check_steps(const Collective& collective, const Topology& topology,
                            Bytes block_bytes, const CheckOptions& options = {});
 
-/// Time in microseconds if all nodes take each step together: ts for each step in which any node
-/// sends + tw x cost, tr x rearranged, tc x combined of each step.
-struct LockStepTime {
-  double startups_us = 0, transfer_us = 0, rearrange_us = 0, combine_us = 0;
-  double total_us() const { return startups_us + transfer_us + rearrange_us + combine_us; }
-};
-LockStepTime lock_step_time(const ScheduleReport& report, const CostModel& model);
+/// The counts of a schedule, and its time if all nodes take each step together.
+CallCounts counts_of(const ScheduleReport& report);
+ModelTime lock_step_time(const ScheduleReport& report, const CostModel& model);
 
 /// The pieces that check_collective() visits. Throws UsageError, with the figures, if the dry run
 /// would need more memory than is available, or visit more pieces than CheckOptions::record_pieces.

@@ -4,11 +4,13 @@
 
 #include "wormcube/collectives/harness/check.hpp"
 #include "wormcube/collectives/harness/contract.hpp"
+#include "wormcube/collectives/harness/memory.hpp"
 #include "wormcube/runtime/base/error.hpp"
 #include "wormcube/runtime/schedule/check.hpp"
 #include "wormcube/runtime/topology/routing.hpp"
 
 #include <algorithm>
+#include <array>
 #include <exception>
 #include <limits>
 #include <optional>
@@ -19,14 +21,6 @@
 namespace wormcube {
 
 namespace {
-
-std::optional<double> counted_contention(const Collective& collective, const Topology& topology,
-                                         double startups) {
-  return counted(collective, topology, startups, [&](const Schedule& schedule, Bytes block_bytes) {
-    const ScheduleReport report = check(schedule, Routing(topology), true);
-    return static_cast<double>(report.contended) / static_cast<double>(block_bytes);
-  });
-}
 
 /// Every combination of the algorithm's choices, defaults first; its numbers keep their defaults,
 /// but for a few values of `radix` where the algorithm settles no others.
@@ -48,12 +42,6 @@ std::vector<Options> combinations(const Algorithm& algorithm) {
   return all;
 }
 
-/// Whether nodes may end with different bits of results that should be equal.
-bool rounds_differently(const Collective& collective) {
-  return combining(collective) == Combining::brackets_differ &&
-         !collective.arguments.reduction.exact;
-}
-
 }  // namespace
 
 std::string_view to_string(Contention contention) {
@@ -70,19 +58,35 @@ std::string_view to_string(Contention contention) {
   return "?";
 }
 
+std::string_view to_string(CountedBy by) {
+  switch (by) {
+    case CountedBy::formula:
+      return "formula";
+    case CountedBy::counted:
+      return "counted";
+    case CountedBy::unknown:
+      return "unknown";
+  }
+  return "?";
+}
+
 std::optional<double> counted(const Collective& collective, const Topology& topology,
-                              double startups,
+                              const std::optional<double>& startups, Bytes block_bytes,
                               const std::function<double(const Schedule&, Bytes)>& count) {
-  constexpr double most_messages = 1 << 17;
-  if (startups * topology.nodes() > most_messages) return std::nullopt;
+  constexpr std::int64_t most_messages = 1 << 17;
+  if (startups && *startups * topology.nodes() > most_messages) return std::nullopt;
   try {
-    const Bytes block_bytes = unit_block_bytes(collective, topology);
+    const bool even = collective.operation()->sizes == Sizes::equal;
+    const Bytes bytes = even ? unit_block_bytes(collective, topology) : block_bytes;
     const Contract contract =
-        contract_of(collective, topology.nodes(), block_bytes, 1, Pattern::tags);
+        contract_of(collective, topology.nodes(), bytes, 1, even ? Pattern::tags : Pattern::words);
     topology.require_routable();
-    return count(
-        record(topology, collective_program(collective, contract, nullptr), collective.name()),
-        block_bytes);
+    const Program program = collective_program(collective, contract, nullptr);
+    if (!startups) {
+      need_to_record(collective.name(), topology, program, collective.arguments.root,
+                     most_messages);
+    }
+    return count(record(topology, program, collective.name()), bytes);
   } catch (const TimeLimit&) {
     throw;
   } catch (const std::exception&) {
@@ -90,29 +94,98 @@ std::optional<double> counted(const Collective& collective, const Topology& topo
   }
 }
 
-Weighed weigh(const Collective& collective, const Topology& topology) {
+namespace {
+
+/// The sum of the dimensions' longest routes; of graphs, whose routes may be longer than their
+/// distances, twice their height.
+double longest_route(const Topology& topology) {
+  double sum = 0;
+  for (int d = 0; d < topology.dimensions(); ++d) {
+    const Graph& graph = topology.factor(d);
+    const int diameter = graph.diameter().value_or(graph.nodes());
+    sum += graph.shape() == Shape::graph ? 2 * diameter : diameter;
+  }
+  return sum;
+}
+
+/// Fills in what has no formula.
+void count_the_rest(Weighed& weighed, const Collective& collective, const Topology& topology,
+                    Bytes block_bytes) {
+  Prediction& prediction = weighed.prediction;
+  counted(collective, topology, prediction.startups, block_bytes,
+          [&](const Schedule& schedule, Bytes bytes) {
+            const ScheduleReport report = check(schedule, Routing(topology), true);
+            const auto fill = [](std::optional<double>& count, CountedBy& by, double value) {
+              if (!count) count = value, by = CountedBy::counted;
+            };
+            const auto blocks = [&](Bytes of) {
+              return static_cast<double>(of) / static_cast<double>(std::max<Bytes>(bytes, 1));
+            };
+            if (!prediction.link_blocks) weighed.contention = Contention::counted;
+            fill(prediction.startups, weighed.startups, static_cast<double>(report.startups));
+            fill(prediction.transmission_blocks, weighed.transmission, blocks(report.transmission));
+            fill(prediction.link_blocks, weighed.link, blocks(report.contended));
+            fill(prediction.rearranged_blocks, weighed.rearranged, blocks(report.rearranged));
+            fill(prediction.combined_blocks, weighed.combined, blocks(report.combined));
+            fill(prediction.hops, weighed.hops, static_cast<double>(report.sum_max_hops));
+            return 0.0;
+          });
+}
+
+}  // namespace
+
+Weighed weigh(const Collective& collective, const Topology& topology, Bytes block_bytes) {
   Weighed result{collective.predict(topology)};
   Prediction& prediction = result.prediction;
+  const bool empty = prediction.transmission_blocks == 0.0;  // a barrier's, or a single node's
   if (prediction.link_blocks) {
     result.contention = Contention::formula;
-    return result;
-  }
-  if (!prediction.startups || !prediction.transmission_blocks) return result;
-  const bool empty = prediction.transmission_blocks == 0;  // a barrier's, or a single node's
-  if (collective.algorithm->contention_free || empty) {
+  } else if (prediction.transmission_blocks && (collective.algorithm->contention_free || empty)) {
     prediction.link_blocks = prediction.transmission_blocks;
     result.contention = Contention::none;
-  } else if (const auto counted = counted_contention(collective, topology, *prediction.startups)) {
-    prediction.link_blocks = counted;
-    result.contention = Contention::counted;
+  }
+  if (prediction.startups == 0.0) prediction.hops = 0;
+  bool complete = true;
+  for (const auto& [count, by] : {std::pair(&prediction.startups, &result.startups),
+                                  std::pair(&prediction.transmission_blocks, &result.transmission),
+                                  std::pair(&prediction.rearranged_blocks, &result.rearranged),
+                                  std::pair(&prediction.combined_blocks, &result.combined),
+                                  std::pair(&prediction.link_blocks, &result.link),
+                                  std::pair(&prediction.hops, &result.hops)}) {
+    if (*count) *by = CountedBy::formula;
+    complete = complete && count->has_value();
+  }
+  if (!complete) count_the_rest(result, collective, topology, block_bytes);
+  if (!prediction.hops && prediction.startups) {
+    result.most_hops = *prediction.startups * longest_route(topology);
   }
   return result;
 }
 
-const Weighed& Weights::operator()(const Collective& collective) {
-  const auto [entry, is_new] =
-      known_.try_emplace(fmt::format("{} {}", collective.operation()->name, collective.text()));
-  if (is_new) entry->second = weigh(collective, topology_);
+std::optional<double> Weighed::us(const CostModel& model, Bytes block_bytes) const {
+  if (!prediction.startups || !(prediction.transmission_blocks || prediction.link_blocks)) {
+    return std::nullopt;
+  }
+  return predicted_us(prediction, model, block_bytes);
+}
+
+bool Weighed::has_counted() const {
+  return std::ranges::any_of(std::array{startups, transmission, rearranged, combined, link, hops},
+                             [](CountedBy by) { return by == CountedBy::counted; });
+}
+
+std::optional<double> Weighed::ranked_us(const CostModel& model, Bytes block_bytes) const {
+  if (hops != CountedBy::unknown) return us(model, block_bytes);
+  Weighed longest = *this;
+  longest.prediction.hops = most_hops;
+  return longest.us(model, block_bytes);
+}
+
+const Weighed& Weights::operator()(const Collective& collective, Bytes block_bytes) {
+  const bool even = collective.operation()->sizes == Sizes::equal;
+  const auto [entry, is_new] = known_.try_emplace(fmt::format(
+      "{} {} {}", collective.operation()->name, collective.text(), even ? 0 : block_bytes));
+  if (is_new) entry->second = weigh(collective, topology_, block_bytes);
   return entry->second;
 }
 
@@ -121,13 +194,13 @@ Standing standing(const std::optional<double>& us, Contention contention) {
 }
 
 std::vector<Priced> ranking(Operation operation, const Topology& topology, const CostModel& model,
-                            Bytes block_bytes, Ports ports, const Arguments& arguments) {
+                            Bytes block_bytes, Ports ports, const Arguments& arguments, Bits bits) {
   Weights weights(topology);
-  return ranking(operation, weights, model, block_bytes, ports, arguments);
+  return ranking(operation, weights, model, block_bytes, ports, arguments, bits);
 }
 
 std::vector<Priced> ranking(Operation operation, Weights& weights, const CostModel& model,
-                            Bytes block_bytes, Ports ports, const Arguments& arguments) {
+                            Bytes block_bytes, Ports ports, const Arguments& arguments, Bits bits) {
   const Topology& topology = weights.topology();
   using Cost = std::pair<Standing, bool>;  // and whether it was made for other ports
   std::vector<std::pair<Cost, Priced>> ranked;
@@ -139,16 +212,18 @@ std::vector<Priced> ranking(Operation operation, Weights& weights, const CostMod
     std::optional<std::pair<Cost, Priced>> least;
     for (Options& options : combinations(algorithm)) {
       collective.options = std::move(options);
-      if (refusal(collective, topology) || rounds_differently(collective)) continue;
+      if (refusal(collective, topology)) continue;
+      if (bits == Bits::same && same_bits(collective, topology) == SameBits::no) continue;
       collective.settle(topology, model, block_bytes);
-      const auto [prediction, contention] =
-          is_chosen_by_auto(algorithm) ? weights(collective) : Weighed{};
-      std::optional<double> us;
-      if (prediction.complete()) us = predicted_us(prediction, model, block_bytes);
-      const Cost cost{standing(us, contention), algorithm.ports != ports};
-      if (!least || cost < least->first) {
-        least = {cost, Priced{collective, prediction, contention, us}};
+      const Weighed weighed =
+          is_chosen_by_auto(algorithm) ? weights(collective, block_bytes) : Weighed{};
+      std::optional<double> us, ranked_us;
+      if (weighed.prediction.complete()) {
+        us = weighed.us(model, block_bytes);
+        ranked_us = weighed.ranked_us(model, block_bytes);
       }
+      const Cost cost{standing(ranked_us, weighed.contention), algorithm.ports != ports};
+      if (!least || cost < least->first) least = {cost, Priced{collective, weighed, us}};
     }
     if (least) ranked.push_back(std::move(*least));
   }

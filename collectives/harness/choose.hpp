@@ -25,27 +25,47 @@ enum class Contention : std::uint8_t {
 };
 std::string_view to_string(Contention contention);
 
-/// count(schedule, bytes of its blocks) for a dry run with the smallest blocks; nothing if that
-/// would have more than 2^17 messages, or if the program refuses.
+/// count(schedule, bytes of its blocks) for a dry run; nothing if it would have more than 2^17
+/// messages, or if the program refuses. With the smallest blocks, or if blocks differ in size, with
+/// those of a call with blocks of this size and seed 1.
+/// \param startups  if known
 std::optional<double> counted(const Collective& collective, const Topology& topology,
-                              double startups,
+                              const std::optional<double>& startups, Bytes block_bytes,
                               const std::function<double(const Schedule&, Bytes)>& count);
 
+/// Where a count comes from.
+enum class CountedBy : std::uint8_t { formula, counted, unknown };
+std::string_view to_string(CountedBy by);
+
 struct Weighed {
-  /// The algorithm's prediction, with link_blocks filled in unless they are unknown.
+  /// The algorithm's prediction, and what a dry run counted where it has no formula.
   Prediction prediction;
   Contention contention = Contention::unknown;
+  CountedBy startups = CountedBy::unknown, transmission = CountedBy::unknown,
+            rearranged = CountedBy::unknown, combined = CountedBy::unknown,
+            link = CountedBy::unknown, hops = CountedBy::unknown;
+  /// If the hops are unknown: as if each step had the network's longest route.
+  double most_hops = 0;
+
+  /// The time; nothing if start-ups or transmission are unknown.
+  std::optional<double> us(const CostModel& model, Bytes block_bytes) const;
+  /// Whether that is a lower bound: contention or hops are unknown.
+  bool at_least() const { return contention == Contention::unknown || hops == CountedBy::unknown; }
+  bool has_counted() const;
+  /// What rankings compare: the time with most_hops if the hops are unknown.
+  std::optional<double> ranked_us(const CostModel& model, Bytes block_bytes) const;
 };
-/// The cost that the model and `auto` assume for an algorithm. Takes a dry run if contention has to
-/// be counted, for at most 2^17 messages.
-Weighed weigh(const Collective& collective, const Topology& topology);
+/// The counts of one call, contention and hops included: by formula, or by a dry run of at most 2^17
+/// messages. All commands take them from here.
+/// \param block_bytes  has an effect if blocks differ in size
+Weighed weigh(const Collective& collective, const Topology& topology, Bytes block_bytes = 1024);
 
 /// weigh() on one network, once for each collective. All calls of one operation have the same
 /// arguments.
 class Weights {
  public:
   explicit Weights(const Topology& topology) : topology_(topology) {}
-  const Weighed& operator()(const Collective& collective);
+  const Weighed& operator()(const Collective& collective, Bytes block_bytes = 1024);
   const Topology& topology() const { return topology_; }
 
  private:
@@ -61,20 +81,23 @@ Standing standing(const std::optional<double>& us, Contention contention);
 /// An algorithm with its cheapest options, and its cost.
 struct Priced {
   Collective collective;
-  Prediction prediction;
-  Contention contention = Contention::unknown;
-  std::optional<double> us;  ///< nothing if there is no prediction, or `auto` does not need it
+  Weighed weighed;
+  std::optional<double> us;  ///< nothing if counts are unknown, or `auto` does not need it
 };
+/// Whether results may end with different last bits on different nodes (same_bits()): by default
+/// such algorithms are left out.
+enum class Bits : std::uint8_t { same, any };
+
 /// The algorithms that this network admits and that need no more than these ports, by standing() of
 /// predicted_us of weigh()'s result; for options that are choices, the cheapest combination;
-/// options that depend on the size are set. Algorithms by which nodes may end with different bits
-/// are left out (brackets_differ, an operator that is not exact). Among equal ones those made for
-/// these ports come first, then the first by name. The commands `best`, `list` and `auto` all rank
-/// by this function.
+/// options that depend on the size are set. Among equal ones those made for these ports come first,
+/// then the first by name. The commands `best`, `list` and `auto` all rank by this function.
 std::vector<Priced> ranking(Operation operation, Weights& weights, const CostModel& model,
-                            Bytes block_bytes, Ports ports, const Arguments& arguments = {});
+                            Bytes block_bytes, Ports ports, const Arguments& arguments = {},
+                            Bits bits = Bits::same);
 /// The same for one call.
 std::vector<Priced> ranking(Operation operation, const Topology& topology, const CostModel& model,
-                            Bytes block_bytes, Ports ports, const Arguments& arguments = {});
+                            Bytes block_bytes, Ports ports, const Arguments& arguments = {},
+                            Bits bits = Bits::same);
 
 }  // namespace wormcube

@@ -248,7 +248,7 @@ Contract contract_of(const Collective& collective, Rank nodes, Bytes block_bytes
           seed,
           pattern,
           in_place,
-          collective.algorithm->needs_commutative || combining(collective) == Combining::reordered};
+          collective.algorithm->needs_commutative || collective.arguments.reduction.commutative};
 }
 
 Collective witnessed(Collective collective, const Contract& contract) {

@@ -30,9 +30,9 @@ enum class Pattern : std::uint8_t {
   /// reduced: the operator's operands.
   words,
   /// Elements that remember their origin. Data that moves: 8 bytes of origin, block and index,
-  /// blocks up to 512 KiB. Data that is reduced: intervals of ranks (interval_reduction), or, for
-  /// algorithms that need a commutative operator, multisets of ranks; 16 bytes. All salted with the
-  /// seed: no constant that a program writes is right.
+  /// blocks up to 512 KiB. Data that is reduced: intervals of ranks (interval_reduction), or, if
+  /// the call's operator commutes, multisets of ranks; 16 bytes. All salted with the seed: no
+  /// constant that a program writes is right.
   tags,
 };
 
@@ -69,7 +69,7 @@ struct Contract {
   std::uint64_t seed = 0;
   Pattern pattern = Pattern::words;
   bool in_place = false;  ///< if the operation offers it, the input lies in the output
-  bool commutes = false;  ///< the algorithm, and the order-tracking operator, may reorder
+  bool commutes = false;  ///< the call's operator, and with tags the one that tracks ranks
 
   Instance instance() const { return {nodes, arguments}; }
   /// The size of block `block` of the input of node `origin`.

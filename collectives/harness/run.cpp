@@ -344,13 +344,8 @@ RunResult run_collective(Multicomputer& machine, const Collective& collective,
   result.nodes = topology.nodes();
   result.block_bytes = run.block_bytes;
   result.data_bytes = data_bytes(contract);
-  result.predicted = collective.predict(topology);
-  if (result.predicted.startups &&
-      (result.predicted.transmission_blocks || result.predicted.link_blocks)) {
-    const Weighed weighed = weigh(collective, topology);
-    result.model_us = predicted_us(weighed.prediction, run.model, run.block_bytes);
-    result.model_contention = weighed.contention;
-  }
+  result.weighed = weigh(collective, topology, run.block_bytes);
+  result.model_us = result.weighed.us(run.model, run.block_bytes);
   result.has_links = machine.has_links();
   add_times(result, timed.times_us());
   result.back_to_back_us = timed.back_to_back_us();

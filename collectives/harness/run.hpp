@@ -64,9 +64,8 @@ struct RunResult {
   /// must cross the network.
   std::optional<double> algbw_gb_per_s, busbw_gb_per_s;
 
-  Prediction predicted;
-  std::optional<double> model_us;                     ///< by the predictions and the cost model
-  Contention model_contention = Contention::unknown;  ///< how the contention in model_us is known
+  Weighed weighed;
+  std::optional<double> model_us;  ///< by these counts and the cost model
 
   /// Wrong bytes of the last iteration's output; for a barrier: nodes missing when one left.
   std::optional<std::uint64_t> wrong;

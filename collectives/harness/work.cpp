@@ -61,22 +61,23 @@ double work_of(const Schedule& schedule, const Routing& routing, Bytes unit_byte
   return work_line(schedule, routing, unit_bytes).of(block_bytes);
 }
 
-std::optional<WorkLine> work_line(const Collective& collective, const Routing& routing) {
+std::optional<WorkLine> work_line(const Collective& collective, const Routing& routing,
+                                  Bytes block_bytes) {
   const Topology& topology = routing.topology();
   const Prediction prediction = collective.predict(topology);
-  if (!prediction.startups) return std::nullopt;
   std::optional<WorkLine> line;
-  const auto is_counted = counted(collective, topology, *prediction.startups,
+  const auto is_counted = counted(collective, topology, prediction.startups, block_bytes,
                                   [&](const Schedule& schedule, Bytes unit_bytes) {
                                     line = work_line(schedule, routing, unit_bytes);
                                     return 0.0;
                                   });
-  return is_counted ? line : work_by_formula(*prediction.startups, prediction, topology.nodes());
+  if (is_counted || !prediction.startups) return line;
+  return work_by_formula(*prediction.startups, prediction, topology.nodes());
 }
 
 std::optional<double> work_of(const Collective& collective, const Routing& routing,
                               Bytes block_bytes) {
-  const auto line = work_line(collective, routing);
+  const auto line = work_line(collective, routing, block_bytes);
   return line ? std::optional(line->of(block_bytes)) : std::nullopt;
 }
 

@@ -35,7 +35,9 @@ struct WorkLine {
 };
 /// Counted in one dry run of up to 2^17 messages; for longer calls each node's prediction times the
 /// nodes. Nothing if neither exists.
-std::optional<WorkLine> work_line(const Collective& collective, const Routing& routing);
+/// \param block_bytes  has an effect if blocks differ in size
+std::optional<WorkLine> work_line(const Collective& collective, const Routing& routing,
+                                  Bytes block_bytes);
 std::optional<double> work_of(const Collective& collective, const Routing& routing,
                               Bytes block_bytes);
 

@@ -74,6 +74,7 @@ WORMCUBE_ALGORITHM(k_alltoall_hypercube){
     .source = "Grama, Gupta, Karypis, Kumar, problem 4.20",
     .contention_free = true,
     .exactly_once = true,
+    .neighbours_only = true,
     .needs = {needs::hypercube()},
     .instead = {"direct"},
     .require =

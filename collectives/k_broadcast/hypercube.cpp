@@ -75,6 +75,7 @@ WORMCUBE_ALGORITHM(k_broadcast_hypercube){
     .source = "Grama, Gupta, Karypis, Kumar, problem 4.16",
     .contention_free = true,
     .exactly_once = true,
+    .neighbours_only = true,
     .remark = "descending order: our extension",
     .options = {{.name = "order",
                  .choices = {"ascending", "descending"},

@@ -71,6 +71,7 @@ WORMCUBE_ALGORITHM(k_broadcast_split){
     .source = "Grama, Gupta, Karypis, Kumar, problem 4.18 and sec. 4.7.1",
     .contention_free = true,
     .exactly_once = false,  // parts that a node scattered come back to it
+    .neighbours_only = true,
     .needs = {needs::hypercube()},
     .instead = {"bruck"},
     .require =

@@ -76,6 +76,7 @@ WORMCUBE_ALGORITHM(k_gather_hypercube){
     .source = "Grama, Gupta, Karypis, Kumar, problem 4.20, backwards",
     .contention_free = true,
     .exactly_once = true,
+    .neighbours_only = true,
     .needs = {needs::hypercube()},
     .instead = {"direct"},
     .require =

@@ -82,6 +82,7 @@ WORMCUBE_ALGORITHM(k_reduce_hypercube){
     .source = "Grama, Gupta, Karypis, Kumar, problem 4.16, backwards",
     .contention_free = true,
     .exactly_once = true,
+    .neighbours_only = true,
     .remark = "keeps the order of ranks",
     .needs = {needs::hypercube()},
     .instead = {"direct"},

@@ -101,6 +101,7 @@ WORMCUBE_ALGORITHM(k_reduce_split){
     .source = "Grama, Gupta, Karypis, Kumar, problem 4.18, backwards, and sec. 4.7.1",
     .contention_free = true,
     .exactly_once = true,
+    .neighbours_only = true,
     .remark = "keeps the order of ranks",
     .needs = {needs::hypercube()},
     .instead = {"direct"},

@@ -126,6 +126,7 @@ Algorithm all_port(std::vector<std::string_view> instead) {
       .ports = Ports::all,
       .contention_free = true,
       .exactly_once = true,
+      .neighbours_only = true,
       .remark = "lines and complete graphs: our extension",
       .options = {half_way_option()},
       .needs = {lines_rings_or_complete()},

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "wormcube/collectives/kit/bine.hpp"
 
+#include "wormcube/collectives/kit/hops.hpp"
 #include "wormcube/collectives/kit/links.hpp"
 #include "wormcube/collectives/kit/swing.hpp"
 #include "wormcube/runtime/base/numbers.hpp"
@@ -110,7 +111,8 @@ Prediction predict_bine_bundles(const Setting& setting) {
           .rearranged_blocks = 0,
           .working_blocks = std::max(0.0, p / 2 - 1),
           .link_load = p > 1 ? 1 : 0,
-          .link_blocks = p - 1};
+          .link_blocks = p - 1,
+          .hops = hops_of_swing(setting.topology)};
 }
 
 Prediction predict_bine_blocks(const Setting& setting) {
@@ -121,7 +123,8 @@ Prediction predict_bine_blocks(const Setting& setting) {
           .working_blocks = 0,
           .link_load = steps > 0 ? 1 : 0,
           .link_blocks = steps,
-          .combined_blocks = steps};
+          .combined_blocks = steps,
+          .hops = hops_of_swing(setting.topology)};
 }
 
 }  // namespace

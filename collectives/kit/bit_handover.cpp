@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "wormcube/collectives/kit/bit_handover.hpp"
 
+#include "wormcube/collectives/kit/hops.hpp"
 #include "wormcube/collectives/kit/links.hpp"
 #include "wormcube/runtime/node/arithmetic.hpp"
 
@@ -44,7 +45,10 @@ Prediction bit_handover_cost(const Topology& topology, std::span<const int> bits
                         .transmission_blocks = p - 1.0,
                         .rearranged_blocks = 0,
                         .combined_blocks = p - 1.0};
-  double most = 0, contended = 0, blocks = p;
+  std::vector<Rank> masks;
+  for (const int bit : bits) masks.push_back(1 << bit);
+  prediction.hops = hops_of_exchanges(topology, masks);
+  double most = 0, on_links = 0, blocks = p;
   for (const int bit : bits) {
     blocks /= 2;
     auto load = load_across(topology, bit);
@@ -53,9 +57,9 @@ Prediction bit_handover_cost(const Topology& topology, std::span<const int> bits
     // it.
     if (ties == RingTies::balanced && is_tie(topology, bit)) *load /= 2;
     most = std::max(most, *load);
-    contended += blocks * *load;
+    on_links += blocks * *load;
   }
-  prediction.link_load = most, prediction.link_blocks = contended;
+  prediction.link_load = most, prediction.link_blocks = on_links;
   return prediction;
 }
 

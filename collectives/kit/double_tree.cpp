@@ -135,9 +135,6 @@ void require_order_of_halves(const Setting& setting) {
 template <bool roots_differ>
 Algorithm reduction_by_two_trees(Operation operation, void (*program)(Node&, const Call&)) {
   Algorithm algorithm = double_tree(operation, program);
-  algorithm.combining = [](const Arguments& /*arguments*/, const Options& /*options*/) {
-    return Combining::reordered;
-  };
   algorithm.require = require_order_of_halves<roots_differ>;
   algorithm.settle = settle_halves<roots_differ>;
   return algorithm;

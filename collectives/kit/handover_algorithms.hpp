@@ -61,13 +61,14 @@ Algorithm allreduce_by(Algorithm algorithm) {
 }
 
 /// With the option `form`, for parts or for whole vectors: whole(topology) are the latter's steps;
-/// require_whole(topology) throws if there are none.
+/// require_whole(topology) throws if there are none;
+/// brackets_differ(topology): whether nodes then bracket differently.
 template <class Rule>
 Algorithm allreduce_in_both_forms(Algorithm algorithm) {
   algorithm = allreduce_by<Rule>(std::move(algorithm));
   algorithm.options = {vector_form()};
-  algorithm.combining = [](const Arguments& /*arguments*/, const Options& options) {
-    return sends_whole(options) ? Combining::brackets_differ : Combining::alike;
+  algorithm.brackets_differ = [](const Setting& setting) {
+    return sends_whole(setting.options) && Rule::brackets_differ(setting.topology);
   };
   algorithm.require = [](const Setting& setting) {
     if (sends_whole(setting.options)) Rule::require_whole(setting.topology);

@@ -2,6 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "wormcube/collectives/kit/loads.hpp"
 
+#include "wormcube/collectives/kit/hops.hpp"
+
 #include <algorithm>
 #include <bit>
 #include <cmath>
@@ -50,6 +52,7 @@ std::optional<Rank> shift_link_load(const Topology& topology, Rank offset) {
 }
 
 void predict_shifts(Prediction& prediction, const Topology& topology) {
+  prediction.hops = hops_of_all_shifts(topology);
   double most = 0, sum = 0;
   for (Rank i = 1; i < topology.nodes(); ++i) {
     const std::optional<Rank> load = shift_link_load(topology, i);
@@ -89,6 +92,7 @@ constexpr Rank most_nodes_of_ring = 4096, most_nodes_of_graph = 1024;
 }  // namespace
 
 void predict_exchanges(Prediction& prediction, const Topology& topology) {
+  prediction.hops = hops_of_all_exchanges(topology);
   const Rank p = topology.nodes();
   std::vector<std::vector<int>> loads;
   for (int d = 0; d < topology.dimensions(); ++d) {

@@ -89,11 +89,6 @@ Algorithm neighbour_exchange() {
 Algorithm reducing(Algorithm algorithm) {
   algorithm.needs_commutative = false;
   algorithm.require = require_order_of_neighbours;
-  // An operator that commutes may run on tori, where the order is cyclic.
-  algorithm.combining = [](const Arguments& arguments, const Options& options) {
-    return lines_exchange(options) && !arguments.reduction.commutative ? Combining::alike
-                                                                       : Combining::reordered;
-  };
   return algorithm;
 }
 

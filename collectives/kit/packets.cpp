@@ -11,9 +11,11 @@ Rank best_packets(Bytes message, double rounds, const CostModel& model) {
   constexpr double most = 4096;
   const auto bytes = static_cast<double>(message);
   const double transfer_us = rounds * bytes * model.transfer_us;
-  if (transfer_us <= 0) return 1;  // nothing to overlap; also where ts is 0
-  return static_cast<Rank>(std::clamp(std::round(std::sqrt(transfer_us / model.startup_us)), 1.0,
-                                      std::min(most, bytes)));
+  const double step_us = model.startup_us + model.link_hop_us();
+  if (transfer_us <= 0) return 1;  // nothing to overlap
+  const double flits = std::ceil(bytes / model.flit_bytes);
+  return static_cast<Rank>(
+      std::clamp(std::round(std::sqrt(transfer_us / step_us)), 1.0, std::min(most, flits)));
 }
 
 }  // namespace wormcube

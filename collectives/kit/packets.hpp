@@ -10,9 +10,9 @@ namespace wormcube {
 /// has tags for this many elements of a block.
 inline constexpr Rank most_packets = 1 << 15;
 
-/// The best number of packets if all but the first overlap: sqrt(rounds m tw / ts). At least 1, at
-/// most one for each byte, and at most 4096: more save little time, and each costs a step to
-/// emulate (with ts = 0 there is no best number).
+/// The best number of packets if all but the first overlap: sqrt(rounds m tw / (ts + th)). At least
+/// 1, at most one for each flit, and at most 4096: more save little time, and each costs a step to
+/// emulate (with ts + th = 0 there is no best number).
 /// \param rounds  of a packet from the root to the last node, less one; if a port takes k
 ///                packets at a time, their k-th part
 Rank best_packets(Bytes message, double rounds, const CostModel& model);

@@ -2,6 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "wormcube/collectives/kit/pattern_load.hpp"
 
+#include "wormcube/collectives/kit/hops.hpp"
+
 #include <algorithm>
 #include <unordered_map>
 
@@ -9,7 +11,7 @@ namespace wormcube {
 
 namespace {
 
-/// The links of all copies of one dimension's graph, with their messages counted.
+/// The links of all copies of one dimension's graph, with their messages, or blocks, added up.
 class DimensionLoad {
  public:
   DimensionLoad(const Topology& topology, int dimension)
@@ -21,38 +23,32 @@ class DimensionLoad {
       load_.resize(static_cast<std::size_t>(all + 1));
   }
 
-  void add(Rank line, Rank from, Rank to) {
+  void add(Rank line, Rank from, Rank to, double blocks) {
     if (!graph_.has_direction()) {
-      for_each_link(line, from, to, [](int& load) { ++load; });
+      for_each_link(line, from, to, [=](double& load) { load += blocks; });
       return;
     }
     // Differences: summed up by finish().
     const auto [first, last, whole] = run(from, to);
-    int* const lane = lane_of(line, from, to);
-    ++lane[first];
+    double* const lane = lane_of(line, from, to);
+    lane[first] += blocks;
     if (first + whole <= graph_.nodes()) {
-      --lane[last];  // of the next lane, or past the end, where it belongs to no sum
+      lane[last] -= blocks;  // of the next lane, or past the end, where it belongs to no sum
     } else {
-      --lane[graph_.nodes()];
-      ++lane[0], --lane[last];
+      lane[graph_.nodes()] -= blocks;
+      lane[0] += blocks, lane[last] -= blocks;
     }
   }
 
   void finish() {
     if (!graph_.has_direction()) return;
-    int sum = 0;
-    for (int& load : load_) load = sum += load;
+    double sum = 0;
+    for (double& load : load_) load = sum += load;
   }
 
-  int most() const {
-    int most = load_.empty() ? 0 : *std::ranges::max_element(load_);
+  double most() const {
+    double most = load_.empty() ? 0 : *std::ranges::max_element(load_);
     for (const auto& [link, load] : used_) most = std::max(most, load);
-    return most;
-  }
-
-  int most_between(Rank line, Rank from, Rank to) {
-    int most = 0;
-    for_each_link(line, from, to, [&](int& load) { most = std::max(most, load); });
     return most;
   }
 
@@ -68,19 +64,13 @@ class DimensionLoad {
     const Rank past = first + whole;
     return {first, past > n ? past - n : past, whole};
   }
-  int* lane_of(Rank line, Rank from, Rank to) {
+  double* lane_of(Rank line, Rank from, Rank to) {
     return &load_[static_cast<std::size_t>(line * links_ +
                                            (graph_.hops(from, to) > 0 ? 0 : graph_.nodes()))];
   }
 
   template <class F>
   void for_each_link(Rank line, Rank from, Rank to, F f) {
-    if (graph_.has_direction()) {
-      const Run way = run(from, to);
-      int* const lane = lane_of(line, from, to);
-      for (Rank i = 0; i < way.whole; ++i) f(lane[(way.first + i) % graph_.nodes()]);
-      return;
-    }
     bool up = true;
     for (Rank at = from; at != to;) {
       const std::int64_t link = graph_.next(at, to, up), of_all = line * links_ + link;
@@ -93,8 +83,9 @@ class DimensionLoad {
 
   const Graph& graph_;
   std::int64_t links_;
-  std::vector<int> load_;  // of lines and rings with differences; empty for dense graphs
-  std::unordered_map<std::int64_t, int> used_;  // of dense graphs: they have more links than memory
+  std::vector<double> load_;  // of lines and rings with differences; empty for dense graphs
+  std::unordered_map<std::int64_t, double>
+      used_;  // of dense graphs: they have more links than memory
 };
 
 /// Calls f(dimension, line, from, to) for each dimension that a message crosses, in its order.
@@ -113,35 +104,36 @@ void for_each_dimension(const Topology& topology, const PatternMessage& message,
 
 std::optional<PatternLoad> pattern_load(const Topology& topology,
                                         std::span<const PatternMessage> messages) {
-  std::vector<DimensionLoad> dimensions;
   for (int d = 0; d < topology.dimensions(); ++d) {
     if (!topology.factor(d).routable()) return std::nullopt;
-    dimensions.emplace_back(topology, d);
   }
-  for (const PatternMessage& message : messages) {
-    for_each_dimension(topology, message, [&](int d, Rank line, Rank from, Rank to) {
-      dimensions[static_cast<std::size_t>(d)].add(line, from, to);
-    });
-  }
+  const auto busiest = [&](auto amount) {
+    std::vector<DimensionLoad> dimensions;
+    for (int d = 0; d < topology.dimensions(); ++d) dimensions.emplace_back(topology, d);
+    for (const PatternMessage& message : messages) {
+      for_each_dimension(topology, message, [&](int d, Rank line, Rank from, Rank to) {
+        dimensions[static_cast<std::size_t>(d)].add(line, from, to, amount(message));
+      });
+    }
+    double most = 0;
+    for (DimensionLoad& dimension : dimensions) {
+      dimension.finish();
+      most = std::max(most, dimension.most());
+    }
+    return most;
+  };
   PatternLoad result;
-  for (DimensionLoad& dimension : dimensions) {
-    dimension.finish();
-    result.link_load = std::max(result.link_load, dimension.most());
+  result.link_load = static_cast<int>(busiest([](const PatternMessage&) { return 1.0; }));
+  for (const PatternMessage& message : messages) {
+    result.hops = std::max<double>(result.hops, route_hops(topology, message.from, message.to));
   }
+  if (messages.empty()) return result;
   const bool alike = std::ranges::all_of(messages, [&](const PatternMessage& message) {
     return message.blocks == messages.front().blocks;
   });
-  if (messages.empty() || alike) {
-    if (!messages.empty()) result.link_blocks = messages.front().blocks * result.link_load;
-    return result;
-  }
-  for (const PatternMessage& message : messages) {
-    int most = 0;
-    for_each_dimension(topology, message, [&](int d, Rank line, Rank from, Rank to) {
-      most = std::max(most, dimensions[static_cast<std::size_t>(d)].most_between(line, from, to));
-    });
-    result.link_blocks = std::max(result.link_blocks, message.blocks * most);
-  }
+  result.link_blocks = alike
+                           ? messages.front().blocks * result.link_load
+                           : busiest([](const PatternMessage& message) { return message.blocks; });
   return result;
 }
 
@@ -152,12 +144,14 @@ void PatternSteps::add(std::span<const PatternMessage> messages) {
   if (!known_) return;
   sum_.link_load = std::max(sum_.link_load, step->link_load);
   sum_.link_blocks += step->link_blocks;
+  sum_.hops += step->hops;
 }
 
 Prediction PatternSteps::with_loads(Prediction prediction) const {
   if (!known_) return prediction;
   prediction.link_load = sum_.link_load;
   prediction.link_blocks = sum_.link_blocks;
+  prediction.hops = sum_.hops;
   return prediction;
 }
 

@@ -18,7 +18,8 @@ struct PatternMessage {
 
 struct PatternLoad {
   int link_load = 0;       ///< most messages on one directed link
-  double link_blocks = 0;  ///< maximum of a message's blocks times its busiest link
+  double link_blocks = 0;  ///< most blocks on one directed link
+  double hops = 0;         ///< links of the longest route
 };
 
 /// The load of messages that the network routes: dimension by dimension, the last first, in the
@@ -28,7 +29,7 @@ struct PatternLoad {
 std::optional<PatternLoad> pattern_load(const Topology& topology,
                                         std::span<const PatternMessage> messages);
 
-/// Sums up the steps of an algorithm, for Prediction::link_load and link_blocks.
+/// Sums up the steps of an algorithm, for Prediction::link_load, link_blocks and hops.
 class PatternSteps {
  public:
   explicit PatternSteps(const Topology& topology) : topology_(topology) {}

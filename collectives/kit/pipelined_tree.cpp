@@ -158,9 +158,6 @@ Algorithm broadcast() {
 template <bool has_root>
 Algorithm reduction(Operation operation, void (*program)(Node&, const Call&)) {
   Algorithm algorithm = pipelined_tree(operation, program);
-  algorithm.combining = [](const Arguments& arguments, const Options& options) {
-    return keeps_order(arguments, options, has_root) ? Combining::alike : Combining::reordered;
-  };
   algorithm.require = require_order<has_root>;
   algorithm.settle = settle_segments<has_root>;
   return algorithm;

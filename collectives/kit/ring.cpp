@@ -3,6 +3,7 @@
 #include "wormcube/collectives/kit/ring.hpp"
 
 #include "wormcube/collectives/kit/halving.hpp"
+#include "wormcube/collectives/kit/hops.hpp"
 #include "wormcube/collectives/kit/parts.hpp"
 
 #include <algorithm>
@@ -140,6 +141,11 @@ Prediction with_ring_load(Prediction prediction, const Topology& topology, bool 
   if (const auto load = pattern_load(topology, messages)) {
     prediction.link_load = load->link_load;
     prediction.link_blocks = load->link_load * *prediction.transmission_blocks;
+    int longest = 0;
+    for (const PatternMessage& message : messages) {
+      longest = std::max(longest, route_hops(topology, message.from, message.to));
+    }
+    prediction.hops = *prediction.startups * longest;
   }
   return prediction;
 }
@@ -159,13 +165,6 @@ void require_ring_order(const Setting& setting) {
   throw UsageError(fmt::format(
       "ring: {} does not commute, and the ring of {} is not in the order of ranks; use order=rank",
       reduction.name, setting.topology.name()));
-}
-
-Combining combining_on_ring(const Arguments& arguments, const Options& options) {
-  const Reduction& reduction = arguments.reduction;
-  const bool has_operator = reduction.apply != nullptr;
-  return reduction.commutative || (!has_operator && is_by_ring(options)) ? Combining::reordered
-                                                                         : Combining::alike;
 }
 
 }  // namespace wormcube

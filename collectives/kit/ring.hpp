@@ -35,7 +35,7 @@ std::vector<std::vector<PatternMessage>> gather_on_ring_messages(const Positions
 Prediction reduce_scatter_ring_cost(Rank n, bool commutative);
 /// The same of the all-reduce, in vectors.
 Prediction allreduce_ring_cost(Rank n, bool commutative, Rank segments = 1);
-/// The load of a ring's links: one message from each position to the next.
+/// The load of a ring's links, and the hops: one message from each position to the next.
 Prediction with_ring_load(Prediction prediction, const Topology& topology, bool by_ring);
 
 /// The option `order` of algorithms on this ring: ring, or rank.
@@ -43,8 +43,5 @@ Option ring_order_option();
 bool is_by_ring(const Options& options);
 /// Throws UsageError if the operator does not commute, and order=ring is not the order of ranks.
 void require_ring_order(const Setting& setting);
-/// Partial results of operators that commute are cyclic intervals. Without an operator, order=rank
-/// is checked for its two partial results.
-Combining combining_on_ring(const Arguments& arguments, const Options& options);
 
 }  // namespace wormcube

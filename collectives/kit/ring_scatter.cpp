@@ -217,6 +217,7 @@ Algorithm ring_scatters(Operation operation, void (*program)(Node&, const Call&)
       .ports = Ports::all,
       .contention_free = true,
       .exactly_once = true,
+      .neighbours_only = true,
       .options = {half_way_option()},
       .needs = {needs::rings()},
       .instead = {"halving", "mesh"},

@@ -6,6 +6,7 @@
 #include "wormcube/collectives/kit/links.hpp"
 #include "wormcube/runtime/node/arithmetic.hpp"
 
+#include <algorithm>
 #include <cstdlib>
 
 #include <fmt/core.h>
@@ -143,6 +144,11 @@ struct Swing {
   }
   static Prediction cost(const Setting& setting) {
     return torus_handover_cost(setting.topology, swing_copies(setting.topology, ports));
+  }
+  /// A ring of four combines two pairs, whichever partner comes first.
+  static bool brackets_differ(const Topology& topology) {
+    constexpr Rank longest = 4;
+    return std::ranges::max(topology.sizes()) > longest;
   }
   static Rank parts(const Setting& setting) {
     const auto wide = static_cast<Rank>(wide_dimensions(setting.topology).size());

@@ -135,6 +135,7 @@ struct Ternary {
       return torus_plans(node.topology(), ternary_copies(node.topology(), ports), node.rank());
     });
   }
+  static bool brackets_differ(const Topology& topology) { return topology.nodes() > 1; }
   static Prediction cost(const Setting& setting) {
     return torus_handover_cost(setting.topology, ternary_copies(setting.topology, ports));
   }

@@ -117,11 +117,15 @@ std::vector<HandoverPlan> torus_plans(const Topology& topology, std::span<const 
 
 namespace {
 
-/// The load of one ring's links, '+' and '-'.
+/// The load of one ring's links, '+' and '-', in messages and blocks.
 class RingLoad {
  public:
   explicit RingLoad(Rank n) : n_(n), up_(static_cast<std::size_t>(n)), down_(up_) {}
-  /// Calls f(load) for each link that a message from c passes. Two nodes are one cable.
+  struct Link {
+    int messages = 0;
+    double blocks = 0;
+  };
+  /// Calls f(link) for each link that a message from c passes. Two nodes are one cable.
   template <class F>
   void walk(Rank c, int hops, F f) {
     for (int i = 0; i < std::abs(hops); ++i) {
@@ -132,13 +136,13 @@ class RingLoad {
 
  private:
   Rank n_;
-  std::vector<int> up_, down_;
+  std::vector<Link> up_, down_;
 };
 
 }  // namespace
 
 Prediction torus_cost(const Topology& topology, std::span<const std::vector<TorusMessage>> steps) {
-  double startups = 0, transmission = 0, contended = 0;
+  double startups = 0, transmission = 0, on_links = 0, hops = 0;
   int most_load = 0;
   for (const std::vector<TorusMessage>& messages : steps) {
     std::map<int, RingLoad> loads;
@@ -149,23 +153,25 @@ Prediction torus_cost(const Topology& topology, std::span<const std::vector<Toru
         load.walk(c, message.alternating && c % 2 == 1 ? -message.hops : message.hops, f);
       }
     };
-    for (const TorusMessage& message : messages) walk(message, [](int& load) { ++load; });
-    double largest = 0, longest = 0;
+    double largest = 0, busiest = 0;
+    int longest = 0;
     for (const TorusMessage& message : messages) {
-      int busiest = 0;
-      walk(message, [&](const int& load) { busiest = std::max(busiest, load); });
+      walk(message, [&](RingLoad::Link& link) {
+        most_load = std::max(most_load, ++link.messages);
+        busiest = std::max(busiest, link.blocks += message.blocks);
+      });
       largest = std::max(largest, message.blocks);
-      longest = std::max(longest, message.blocks * busiest);
-      most_load = std::max(most_load, busiest);
+      longest = std::max(longest, std::abs(message.hops));
     }
     startups += messages.empty() ? 0 : 1;
-    transmission += largest, contended += longest;
+    transmission += largest, on_links += busiest, hops += longest;
   }
   return {.startups = startups,
           .transmission_blocks = transmission,
           .rearranged_blocks = 0,
           .link_load = most_load,
-          .link_blocks = contended};
+          .link_blocks = on_links,
+          .hops = hops};
 }
 
 Prediction torus_handover_cost(const Topology& topology, std::span<const TorusCopy> copies) {
@@ -204,6 +210,7 @@ Prediction allreduce_cost(Prediction reduce_scatter, Rank p) {
   *reduce_scatter.transmission_blocks *= 2.0 / p;
   if (reduce_scatter.link_blocks) *reduce_scatter.link_blocks *= 2.0 / p;
   *reduce_scatter.combined_blocks /= p;
+  if (reduce_scatter.hops) *reduce_scatter.hops *= 2;
   return reduce_scatter;
 }
 

@@ -372,6 +372,7 @@ Prediction trees_cost(const Topology& topology, const TreeSchedule& trees, const
   prediction.link_load = std::max({*parts[0].link_load, *parts[1].link_load, *parts[2].link_load});
   prediction.link_blocks =
       *parts[0].link_blocks + periods * *parts[1].link_blocks + *parts[2].link_blocks;
+  prediction.hops = *parts[0].hops + periods * *parts[1].hops + *parts[2].hops;
   return prediction;
 }
 
@@ -382,6 +383,7 @@ Prediction both(Prediction first, const Prediction& second) {
   add(first.startups, second.startups);
   add(first.transmission_blocks, second.transmission_blocks);
   add(first.link_blocks, second.link_blocks);
+  add(first.hops, second.hops);
   if (first.link_load && second.link_load) {
     first.link_load = std::max(*first.link_load, *second.link_load);
   }

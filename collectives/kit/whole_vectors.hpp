@@ -16,7 +16,7 @@ namespace wormcube {
 enum class VectorForm : std::uint8_t { parts, latency };
 /// The option `form` of an algorithm that has both.
 Option vector_form();
-/// Whether that option is `latency`. Nodes then bracket differently.
+/// Whether that option is `latency`. On most networks nodes then bracket differently.
 bool sends_whole(const Options& options);
 
 /// What all nodes send together, step by step.

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "wormcube/collectives/core/algorithm.hpp"
 #include "wormcube/collectives/core/reduction.hpp"
+#include "wormcube/collectives/kit/hops.hpp"
 #include "wormcube/collectives/kit/partial.hpp"
 
 namespace wormcube {
@@ -49,6 +50,7 @@ WORMCUBE_ALGORITHM(reduce_direct){
           const double others = setting.topology.nodes() - 1.0;
           Prediction prediction{others, others, 0};
           prediction.combined_blocks = others;
+          prediction.hops = hops_from_all(setting.topology, setting.arguments.root);
           return prediction;
         },
     .selection = Selection::by_name,

@@ -158,12 +158,6 @@ WORMCUBE_ALGORITHM(reduce_scatter_gather){
                  .choices = {"doubling", "ring", "mesh"},
                  .help = "doubling: 2 ceil(log2 p) steps; ring: p - 1 steps of one part round a "
                          "ring, then halving; mesh: the same in the lines of each dimension"}},
-    .combining =
-        [](const Arguments& arguments, const Options& options) {
-          return !options.is("pattern", "doubling") && arguments.reduction.commutative
-                     ? Combining::reordered
-                     : Combining::alike;
-        },
     .require =
         [](const Setting& setting) {
           if (gather_pattern(setting.options) != GatherPattern::mesh) return;

@@ -44,6 +44,7 @@ WORMCUBE_ALGORITHM(reduce_ring_all_port){
     .ports = Ports::all,
     .contention_free = true,
     .exactly_once = true,
+    .neighbours_only = true,
     .options = {half_way_option()},
     .needs = {needs::rings()},
     .instead = {"reduce-scatter-gather", "halving"},

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "wormcube/collectives/core/algorithm.hpp"
 #include "wormcube/collectives/core/reduction.hpp"
+#include "wormcube/collectives/kit/hops.hpp"
 #include "wormcube/collectives/kit/ring.hpp"
 #include "wormcube/collectives/reduce_scatter/programs.hpp"
 #include "wormcube/runtime/node/views.hpp"
@@ -104,6 +105,7 @@ Prediction reduce_scatter_mesh_cost(const Topology& topology, bool commutative) 
     *sum.transmission_blocks += bundle * *line.transmission_blocks;
     *sum.combined_blocks += bundle * *line.combined_blocks;
   }
+  sum.hops = hops_of_rounds(topology);
   return sum;
 }
 

@@ -42,7 +42,6 @@ WORMCUBE_ALGORITHMS(reduce_scatter_ring) = with_variant(
         .exactly_once = true,
         .remark = "two partial results unless the operator commutes: our extension",
         .options = {ring_order_option()},
-        .combining = combining_on_ring,
         .require = require_ring_order,
         .predict = predict_reduce_scatter_ring,
         .program = reduce_scatter_ring,

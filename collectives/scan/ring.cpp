@@ -72,6 +72,7 @@ WORMCUBE_ALGORITHMS(scan_ring) = with_variant(
         .source = "Grama, Gupta, Karypis, Kumar, sec. 4.3",
         .contention_free = true,
         .exactly_once = true,
+        .neighbours_only = true,
         .remark = "our extension: a pipeline",
         .options = {{.name = "segments",
                      .preset = 1,

@@ -172,6 +172,7 @@ Registration pipelines(Way way, void (*program)(Node&, const Call&)) {
           .source = "Grama, Gupta, Karypis, Kumar, sec. 4.4, problem 4.13",
           .contention_free = true,
           .exactly_once = true,
+          .neighbours_only = true,
           .needs = {needs::lines_and_rings()},
           .instead = {"mesh", "halving"},
           .predict = predict_pipeline,

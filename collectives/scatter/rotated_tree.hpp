@@ -119,6 +119,7 @@ inline Algorithm rotated_trees(Operation operation, void (*program)(Node&, const
           .ports = Ports::all,
           .contention_free = true,
           .exactly_once = true,
+          .neighbours_only = true,
           .needs = {needs::hypercube()},
           .instead = {"halving"},
           .predict = predict_rotated_trees,

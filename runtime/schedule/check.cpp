@@ -81,24 +81,18 @@ class Checker : public StepFindings {
     std::vector<NodeOps> nodes;
     std::vector<OpRecord> ops;
   };
-  struct MessageLinks {
-    Bytes bytes;
-    std::size_t first, count;  // among links_
-  };
 
   void check_one(std::size_t step, const StepOps& gathered) {
     step_ = step;
     largest_ = 0;
     longest_ = 0;
-    messages_.clear();
-    links_.clear();
     const std::size_t messages_before = report_.messages;
     for (const NodeOps& of : gathered.nodes) {
       node(of.rank, std::span(gathered.ops).subspan(of.first, of.count));
     }
     match();
-    const int most = links();
-    const Bytes cost = most > 1 ? contended() : largest_;
+    const auto [most, busiest_bytes] = links();
+    const Bytes cost = std::max(largest_, busiest_bytes);
     use_.clear();
     StepFigures& figures = per_step_[step];
     figures.largest = largest_, figures.link_load = most, figures.cost = cost;
@@ -153,12 +147,10 @@ class Checker : public StepFindings {
     report_.byte_hops += op.bytes * path.size();
     largest_ = std::max(largest_, op.bytes);
     longest_ = std::max(longest_, hops);
-    messages_.push_back({op.bytes, links_.size(), path.size()});
     for (int i = 0; i < hops; ++i) {
-      const Link link = routing_.link(path[static_cast<std::size_t>(i)]);
-      links_.push_back(link);
-      LinkUse::Counts& counts = use_[link];
+      LinkUse::Counts& counts = use_[routing_.link(path[static_cast<std::size_t>(i)])];
       ++counts.all;
+      counts.bytes += op.bytes;
       if (i == 0) ++counts.first;
       if (i == hops - 1) ++counts.last;
     }
@@ -197,13 +189,15 @@ class Checker : public StepFindings {
         });
   }
 
-  /// The load of the busiest link; checks the ports of links.
-  int links() {
+  /// The load of the busiest link in messages, and in bytes; checks the ports of links.
+  std::pair<int, Bytes> links() {
     int most = 0;
+    Bytes bytes = 0;
     Link busiest = 0;
     for (const Link link : use_.touched()) {
       const LinkUse::Counts counts = use_[link];
       if (counts.all > most) most = counts.all, busiest = link;
+      bytes = std::max(bytes, counts.bytes);
       if (!all_port_) continue;
       const auto name = [&] { return routing_.topology().link_name(link); };
       if (counts.first > 1) {
@@ -219,20 +213,7 @@ class Checker : public StepFindings {
     }
     report_.link_load_max = std::max(report_.link_load_max, most);
     if (most > 1) contention_.add(step_, [&] { return contention(busiest, most); });
-    return most;
-  }
-
-  /// Maximum of bytes x load over all messages of a step in which links are shared.
-  Bytes contended() {
-    Bytes most = 0;
-    for (const MessageLinks& message : messages_) {
-      int load = 1;
-      for (const Link link : std::span(links_).subspan(message.first, message.count)) {
-        load = std::max(load, use_[link].all);
-      }
-      most = std::max(most, message.bytes * static_cast<Bytes>(load));
-    }
-    return most;
+    return {most, bytes};
   }
 
   template <class Words>
@@ -270,8 +251,6 @@ class Checker : public StepFindings {
   std::vector<StepOps> gathered_;
 
   // The step being checked.
-  std::vector<MessageLinks> messages_;
-  std::vector<Link> links_;
   std::size_t step_ = 0;
   Bytes largest_ = 0;
   int longest_ = 0;

@@ -15,9 +15,7 @@ namespace wormcube {
 struct StepFigures {
   Bytes largest = 0;  // message
   int link_load = 0;  // most messages on one directed link
-  // The longest time of a message: its bytes times the load of the busiest link on its path. k
-  // messages share a link by turns, so each takes k times as long.
-  Bytes cost = 0;
+  Bytes cost = 0;     // bytes on the busiest directed link; at least the largest message
   Bytes rearranged = 0, combined = 0;  // of the node that does most
 };
 
@@ -26,7 +24,7 @@ struct ScheduleReport {
   std::size_t steps = 0;
   std::size_t startups = 0;
   Bytes transmission = 0;  // sum over steps of the largest message
-  Bytes contended = 0;     // sum over steps of StepFigures::cost: the transmission as time
+  Bytes contended = 0;     // sum over steps of StepFigures::cost
   Bytes rearranged = 0;    // sum over the gaps between steps of the most that one node permutes
   Bytes combined = 0;      // the same of what one node combines
   std::size_t messages = 0;

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include "wormcube/runtime/node/op.hpp"
 #include "wormcube/runtime/topology/topology.hpp"
 
 #include <cstddef>
@@ -11,11 +12,13 @@
 
 namespace wormcube {
 
-/// How often the messages of one step use each link: in total, as their first, and as their last.
+/// What the messages of one step put on each link: messages in total, as their first, as their last
+/// link, and their bytes.
 class LinkUse {
  public:
   struct Counts {
     int all = 0, first = 0, last = 0;
+    Bytes bytes = 0;
   };
 
   explicit LinkUse(Link links) : is_dense_(links <= dense_links) {
@@ -37,7 +40,7 @@ class LinkUse {
   }
 
  private:
-  static constexpr Link dense_links = Link{1} << 24;  // 200 MB a thread
+  static constexpr Link dense_links = Link{1} << 23;  // 200 MB a thread
   bool is_dense_;
   std::vector<Counts> dense_;
   std::unordered_map<Link, Counts> sparse_;  // a complete graph of 100 000 nodes has 10^10 links

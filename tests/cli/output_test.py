@@ -41,10 +41,16 @@ def has_terminals():
 
 # What is run, by the schema of its JSON. Short ones: all of them together take some seconds.
 COMMANDS = {
-    "list": ["list", "list alltoall", "list alltoall --on torus:8x8,torus:6x6 --bytes 4K", "list reduce --on tree:4", "list --on ring:4,mesh:2x3 --cost replay --bytes 64",
+    "list": ["list", "list alltoall", "list alltoall --on torus:8x8,torus:6x6 --bytes 4K", "list reduce --on tree:4", "list --on ring:4,mesh:2x3 --cost replay --bytes 64", "list allreduce --on torus:4x4 --ports all --operator max --type int32 --algorithm swing,mesh",
              "list alltoall --on hypercube:3 --cost replay --machine t3e"],
     "best": ["best alltoall --on torus:4x4 --bytes 64,4K", "best alltoall --on ring:4,torus:3x4~0-1~11 --cost replay --bytes 64,4K",
-             "best scan --on ring:3 --cost measured --iterations 1 --bytes 64 --executor fibers", "best --on petersen,ring:1 --bytes 1K --ports one"],
+             "best scan --on ring:3 --cost measured --iterations 1 --bytes 64 --executor fibers", "best --on petersen,ring:1 --bytes 1K --ports one",
+             "best allreduce --on ring:8 --type int64 --algorithm swing,ring --any-bits --bytes 8"],
+    "compare": [
+        "compare allreduce --on hypercube:3 --algorithm reduce-broadcast,recursive-doubling --bytes 8..1K",
+        "compare alltoall --on torus:4x4 --algorithm suh-torus,shift --bytes 64,64K --cost replay --machine t3d",
+        "compare broadcast --on ring:4 --algorithm binomial,halving --bytes 64 --cost measured --iterations 1 --executor fibers",
+    ],
     "run": [
         "run alltoall --on torus:4x4 --iterations 3",
         "run alltoall --on torus:4x4,ring:5,tree:4 --algorithm suh-torus,shift,ring --bytes 8..32 --iterations 1",
@@ -67,7 +73,7 @@ COMMANDS = {
         "check reduce_scatter --on hypercube:3 --algorithm all",
         "check broadcast --on mesh:3x3 --root 4 --algorithm all --virtual-channels 1",
         "check barrier --on star:5",
-        "check alltoallv --on ring:4 --seed 3",
+        "check alltoallv --on ring:4 --seed 3", "check allreduce --on ring:4 --algorithm all --bytes 64,1K",
     ],
     "show": [
         "show alltoall --on torus:4x4 --algorithm suh-torus --step 2",

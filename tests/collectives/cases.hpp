@@ -187,11 +187,7 @@ void for_each(F f, Rank most_nodes = 1 << 20, Walk walk = Walk::usual) {
       const bool numbers = walk == Walk::everything || topology.nodes() <= most_nodes_of_all;
       for (const Options& options : every_option(*algorithm, numbers)) {
         collective.options = options;
-        if (combining(collective) == Combining::reordered) {
-          collective.arguments.reduction = find_reduction("sum", "int32");
-        } else {
-          collective.arguments = plain_arguments(*algorithm);
-        }
+        collective.arguments = plain_arguments(*algorithm);
         // Some keep the order of ranks on some networks only.
         if (algorithm->operation->reduces && refusal(collective, topology)) {
           collective.arguments.reduction = find_reduction("sum", "int32");

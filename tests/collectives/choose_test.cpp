@@ -33,26 +33,25 @@ TEST_CASE("a dry run counts contention of up to 2^17 messages that can be routed
   const Topology ring = Topology::parse("ring:4");
   const Collective shift(find_algorithm(operations::alltoall, "shift"));
   const auto seven = [](const Schedule&, Bytes) { return 7.0; };
-  CHECK(counted(shift, ring, 1 << 15, seven) == 7);
-  CHECK_FALSE(counted(shift, ring, (1 << 15) + 0.25, seven));
+  CHECK(counted(shift, ring, 1 << 15, 8, seven) == 7);
+  CHECK_FALSE(counted(shift, ring, (1 << 15) + 0.25, 8, seven));
   const auto line_as_graph = [](Rank nodes) {
     std::vector<std::pair<Rank, Rank>> edges;
     for (Rank rank = 1; rank < nodes; ++rank) edges.emplace_back(rank - 1, rank);
     return Topology({Graph::arbitrary(nodes, edges, "a line")});
   };
   const Collective barrier(find_algorithm(operations::barrier, "dissemination"));
-  CHECK(counted(barrier, line_as_graph(4), 2, seven) == 7);
-  CHECK_FALSE(counted(barrier, line_as_graph(8193), 14, seven));
+  CHECK(counted(barrier, line_as_graph(4), 2, 8, seven) == 7);
+  CHECK_FALSE(counted(barrier, line_as_graph(8193), 14, 8, seven));
 }
 
-TEST_CASE("a dry run that weighs has the uneven sizes that a check has") {
+TEST_CASE("a dry run that weighs has the uneven sizes of the call") {
   const Topology ring = Topology::parse("ring:4");
   const Collective shift(find_algorithm(operations::alltoallv, "shift"));
-  const Contract contract =
-      contract_of(shift, 4, unit_block_bytes(shift, ring), CheckOptions().seed, Pattern::tags);
-  const Schedule checked = record(ring, collective_program(shift, contract, nullptr));
-  CHECK(counted(shift, ring, 3, [&](const Schedule& schedule, Bytes) {
-          return schedule == checked ? 1.0 : 0.0;
+  const Contract contract = contract_of(shift, 4, 100, CheckOptions().seed, Pattern::words);
+  const Schedule of_call = record(ring, collective_program(shift, contract, nullptr));
+  CHECK(counted(shift, ring, 3, 100, [&](const Schedule& schedule, Bytes bytes) {
+          return schedule == of_call && bytes == 100 ? 1.0 : 0.0;
         }) == 1);
 }
 
@@ -66,8 +65,8 @@ TEST_CASE("contention is modelled, claimed to be absent, counted, or unknown") {
   };
   using Found = std::pair<Contention, std::optional<double>>;
   CHECK(weighed({.link_blocks = 9}) == Found{Contention::formula, 9});
-  CHECK(weighed({.startups = 3}) == Found{Contention::unknown, {}});
-  CHECK(weighed({.transmission_blocks = 3}) == Found{Contention::unknown, {}});
+  CHECK(weighed({.startups = 3}) == Found{Contention::counted, 4});
+  CHECK(weighed({.transmission_blocks = 3}) == Found{Contention::counted, 4});
   // Between opposite nodes two messages share a link: 1 + 2 + 1.
   CHECK(weighed({.startups = 3, .transmission_blocks = 3}) == Found{Contention::counted, 4});
   CHECK(weighed({.startups = 3, .transmission_blocks = 1}) == Found{Contention::counted, 4});
@@ -92,11 +91,11 @@ TEST_CASE("a broadcast whose contention is unknown does not win over one that is
       ranking(operations::broadcast, topology, CostModel(), Bytes{1} << 20, Ports::one);
   REQUIRE(!ranked.empty());
   CHECK(ranked.front().collective.name() == "scatter-allgather");
-  CHECK(ranked.front().contention != Contention::unknown);
+  CHECK(ranked.front().weighed.contention != Contention::unknown);
   const auto unknown = std::ranges::find(
       ranked, "circulant", [](const Priced& priced) { return priced.collective.name(); });
   REQUIRE(unknown != ranked.end());
-  CHECK(unknown->contention == Contention::unknown);
+  CHECK(unknown->weighed.contention == Contention::unknown);
   CHECK(unknown->us < ranked.front().us);
 }
 
@@ -175,7 +174,7 @@ TEST_CASE("algorithms with unknown contention and no known time are ranked last"
   open = false;
   REQUIRE(ranked.size() > 1);
   CHECK(ranked.back().collective.name() == "test-unknown");
-  CHECK(ranked.back().contention == Contention::unknown);
+  CHECK(ranked.back().weighed.contention == Contention::unknown);
   CHECK(ranked.back().us == 0);
   CHECK(ranked.front().us > 0);
 }

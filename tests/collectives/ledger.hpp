@@ -45,7 +45,7 @@ inline CheckResult check(const Case& on, Rank prove_up_to = 16) {
   return result;
 }
 
-constexpr CostModel model{.startup_us = 7, .transfer_us = 0.25};
+constexpr CostModel model{.startup_us = 7, .transfer_us = 0.25, .hop_us = 0};
 
 /// Steps x ts + contended x tw, of a message or block that all parts divide, counted step by step.
 inline void check_time(const Case& on, double startups, double link_blocks) {
@@ -57,7 +57,7 @@ inline void check_time(const Case& on, double startups, double link_blocks) {
   const ScheduleReport report = check_steps(collective, topology, block, options);
   INFO(on.text());
   CHECK(report.startups == static_cast<std::size_t>(startups));
-  CHECK(lock_step_time(report, model).total_us() ==
+  CHECK(lock_step_time(report, model).total_us ==
         Approx(model.startup_us * startups +
                model.transfer_us * static_cast<double>(block) * link_blocks));
 }

@@ -500,12 +500,12 @@ TEST_CASE("E17: Equation 4.14 is that of an all-to-all reduction and an all-to-a
 }
 
 TEST_CASE("E19: the verdict of problem 4.6 turns at 1024 nodes", "[reductions][errata]") {
-  const CostModel model{.startup_us = 100, .transfer_us = 1, .combine_us = 0};
+  const CostModel model{.startup_us = 100, .transfer_us = 1, .combine_us = 0, .hop_us = 0};
   const Reduction word = find_reduction("sum", "uint8");  // one "word" of one byte
   const auto time = [&](const char* algorithm, int p) {
     const Topology ring = Topology::parse("ring:" + std::to_string(p));
     const Collective collective = parse_collective(operations::allreduce, algorithm, with(word));
-    return lock_step_time(check_steps(collective, ring, 1), model).total_us();
+    return lock_step_time(check_steps(collective, ring, 1), model).total_us;
   };
   CHECK(time("recursive-doubling", 512) == 9 * 100 + 511);
   CHECK(time("reduce-broadcast", 512) == 2 * 101 * 9);
@@ -622,6 +622,36 @@ TEST_CASE("where the operator must commute the witness does, and sees all but th
   CHECK(check_collective(Collective(mixed), Topology::parse("ring:3")).delivered == false);
 }
 
+TEST_CASE("a sum is counted and proved as it runs, and in a second proof in the order of ranks",
+          "[reductions][mutants]") {
+  using enum Mistake;
+  const Reduction sum = find_reduction("sum", "double");
+  const auto checked = [&](const Algorithm& algorithm, const char* on) {
+    return check_collective(Collective(algorithm, with(sum)), Topology::parse(on));
+  };
+  CHECK(
+      checked(as_algorithm(operations::allreduce, faulty_allreduce<none>), "line:5").keeps_order ==
+      true);
+  const CheckResult swapped_order =
+      checked(as_algorithm(operations::allreduce, faulty_allreduce<swapped>), "line:5");
+  CHECK(swapped_order.delivered == true);  // sums commute
+  CHECK(swapped_order.keeps_order == false);
+  REQUIRE(swapped_order.failures.size() == 1);
+  CHECK_THAT(swapped_order.failures[0], Contains("with an operator that does not commute"));
+  const CheckResult needs_sum =
+      checked(find_algorithm(operations::reduce_scatter, "circulant"), "ring:5");
+  CHECK_FALSE(needs_sum.keeps_order.has_value());
+  CHECK_THAT(needs_sum.order, Contains("needs a commutative operator"));
+  // The blocks of `run`: a ring that keeps the order of ranks takes 2.75.
+  Collective ring =
+      parse_collective(operations::allreduce, "reduce-scatter-allgather:pattern=ring", with(sum));
+  const CheckResult of_sum = check_collective(ring, Topology::parse("ring:16"));
+  CHECK(of_sum.transmission_blocks == 1.875);
+  CHECK(of_sum.keeps_order == true);
+  ring.arguments = with(find_reduction("compose", "affine"));
+  CHECK(check_collective(ring, Topology::parse("ring:16")).transmission_blocks == 2.75);
+}
+
 TEST_CASE("real operators hide mistakes that the intervals see", "[reductions][mutants]") {
   using enum Mistake;
   const Algorithm swap = as_algorithm(operations::allreduce, faulty_allreduce<swapped>);
@@ -668,7 +698,8 @@ namespace {
 Prediction of_ring(const char* network) {
   Arguments sum;
   sum.reduction = find_reduction("sum", "double");
-  return parse_collective(operations::allreduce, "ring-vectors", sum).predict(Topology::parse(network));
+  return parse_collective(operations::allreduce, "ring-vectors", sum)
+      .predict(Topology::parse(network));
 }
 
 }  // namespace

@@ -378,7 +378,8 @@ TEST_CASE("the cheapest algorithm is admitted, keeps to the ports, and no other 
       const Collective best = cheapest(operation, topology, model, bytes, ports);
       CHECK_FALSE(refusal(best, topology));
       CHECK((ports == Ports::all || best.algorithm->ports == Ports::one));
-      const double best_us = predicted_us(weigh(best, topology).prediction, model, bytes);
+      const auto best_us = weigh(best, topology, bytes).ranked_us(model, bytes);
+      REQUIRE(best_us);
       for (const Collective& other : admitted(operation, topology)) {
         if (ports == Ports::one && other.algorithm->ports == Ports::all) continue;
         if (!is_chosen_by_auto(*other.algorithm)) continue;
@@ -391,10 +392,10 @@ TEST_CASE("the cheapest algorithm is admitted, keeps to the ports, and no other 
           });
           if (!preset || refusal(with, topology)) continue;
           with.settle(topology, model, bytes);
-          const auto [prediction, contention] = weigh(with, topology);
-          if (!prediction.complete() || contention == Contention::unknown) continue;
+          const Weighed weighed = weigh(with, topology, bytes);
+          if (!weighed.prediction.complete() || weighed.contention == Contention::unknown) continue;
           INFO(best.text() << " or " << with.text());
-          CHECK(best_us <= predicted_us(prediction, model, bytes));
+          CHECK(*best_us <= *weighed.ranked_us(model, bytes));
         }
       }
     }
@@ -452,7 +453,7 @@ TEST_CASE("auto prefers an algorithm made for the available ports among equally 
       if (operation->reduces) continue;
       const Collective best = cheapest(operation, topology, {}, 8, Ports::all);
       const auto time = [&](const Collective& collective) {
-        return predicted_us(collective.predict(topology), {}, 8);
+        return weigh(collective, topology).ranked_us({}, 8);
       };
       for (const Collective& other : admitted(operation, topology, {})) {
         if (other.algorithm->ports != Ports::all || !is_chosen_by_auto(*other.algorithm) ||

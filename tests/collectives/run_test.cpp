@@ -402,7 +402,7 @@ TEST_CASE("a wrong input is one wrong byte, and a barrier's figure the nodes tha
 
 TEST_CASE("a result says what was run, and what the model makes of its formulas", "[collectives]") {
   Machine machine(Topology::parse("ring:4"));
-  const CollectiveRun run{.block_bytes = 100, .model = {10, 0.5, 0.25, 0.125}, .iterations = 1};
+  const CollectiveRun run{.block_bytes = 100, .model = {10, 0.5, 0.25, 0.125, 0}, .iterations = 1};
   const auto result_by = [&](Prediction (*predict)(const Setting&)) {
     Algorithm algorithm = find_algorithm(operations::alltoall, "shift");
     algorithm.predict = predict;
@@ -412,8 +412,7 @@ TEST_CASE("a result says what was run, and what the model makes of its formulas"
     CHECK(result.nodes == 4);
     CHECK(result.block_bytes == 100);
     CHECK(result.has_links);
-    CHECK(result.predicted.startups ==
-          algorithm.predict(Collective(algorithm).setting(machine.topology())).startups);
+    CHECK(result.weighed.prediction.startups == 3);
     return result;
   };
   const RunResult by_formula = result_by([](const Setting&) {
@@ -421,7 +420,7 @@ TEST_CASE("a result says what was run, and what the model makes of its formulas"
         .startups = 3, .transmission_blocks = 3, .rearranged_blocks = 2, .link_blocks = 4};
   });
   CHECK(by_formula.model_us == 3 * 10 + 100 * (4 * 0.5 + 2 * 0.25));
-  CHECK(by_formula.model_contention == Contention::formula);
+  CHECK(by_formula.weighed.contention == Contention::formula);
   const RunResult contended =
       result_by([](const Setting&) { return Prediction{.startups = 3, .link_blocks = 5}; });
   CHECK(contended.model_us == 3 * 10 + 100 * 5 * 0.5);
@@ -429,10 +428,12 @@ TEST_CASE("a result says what was run, and what the model makes of its formulas"
   const RunResult counted =
       result_by([](const Setting&) { return Prediction{.startups = 3, .transmission_blocks = 3}; });
   CHECK(counted.model_us == 3 * 10 + 100 * 4 * 0.5);
-  CHECK(counted.model_contention == Contention::counted);
-  CHECK_FALSE(result_by([](const Setting&) { return Prediction{.startups = 3}; }).model_us);
-  CHECK_FALSE(
-      result_by([](const Setting&) { return Prediction{.transmission_blocks = 3}; }).model_us);
+  CHECK(counted.weighed.contention == Contention::counted);
+  CHECK(counted.weighed.transmission == CountedBy::formula);
+  // What has no formula is counted.
+  const RunResult without = result_by([](const Setting&) { return Prediction{}; });
+  CHECK(without.model_us == counted.model_us);
+  CHECK(without.weighed.startups == CountedBy::counted);
 }
 
 TEST_CASE("the links of a single call are reported, and a traced run makes one more call",

@@ -37,9 +37,10 @@ inline double time(Operation operation, const std::string& algorithm, const std:
   const Collective collective = parse_collective(operation, algorithm, arguments);
   CheckOptions options;
   options.all_port = collective.algorithm->ports == Ports::all;
-  return lock_step_time(check_steps(collective, Topology::parse(network), bytes, options),
-                        {.startup_us = 100, .transfer_us = 1, .rearrange_us = 0, .combine_us = 0})
-      .total_us();
+  return lock_step_time(
+             check_steps(collective, Topology::parse(network), bytes, options),
+             {.startup_us = 100, .transfer_us = 1, .rearrange_us = 0, .combine_us = 0, .hop_us = 0})
+      .total_us;
 }
 
 inline Arguments by(std::int64_t q) {

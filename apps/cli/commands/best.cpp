@@ -9,17 +9,17 @@
 #include "wormcube/apps/cli/options/cost.hpp"
 #include "wormcube/apps/cli/options/help.hpp"
 #include "wormcube/apps/cli/options/machine.hpp"
+#include "wormcube/apps/cli/options/measured.hpp"
 #include "wormcube/apps/cli/options/modelled.hpp"
 #include "wormcube/apps/cli/options/networks.hpp"
 #include "wormcube/apps/cli/options/numbers.hpp"
+#include "wormcube/apps/cli/options/ranked.hpp"
 #include "wormcube/apps/cli/output/files.hpp"
 #include "wormcube/apps/cli/output/progress.hpp"
 #include "wormcube/apps/cli/output/results.hpp"
 #include "wormcube/apps/cli/output/table.hpp"
 #include "wormcube/collectives/harness/choose.hpp"
-#include "wormcube/collectives/harness/run.hpp"
 #include "wormcube/runtime/base/error.hpp"
-#include "wormcube/runtime/machine/machine.hpp"
 
 #include <algorithm>
 #include <map>
@@ -35,6 +35,7 @@ namespace {
 
 struct BestCommand {
   std::string operation;
+  RankedOptions ranked;
   std::vector<std::string> on;
   std::vector<std::string> bytes{"64..1M"};
   std::string ports = "both";
@@ -47,35 +48,6 @@ struct BestCommand {
   std::vector<const CLI::Option*> of_measuring;  // options that have no effect otherwise
 };
 
-/// Times on this computer, on one network: the minimum of several calls.
-class MeasuredTimes {
- public:
-  MeasuredTimes(Context& context, const Topology& topology, const BestCommand& options)
-      : context_(context), topology_(topology), options_(options) {}
-  struct Answer {
-    std::optional<double> us;
-    std::string reason;  // if there is no figure
-  };
-  Answer operator()(const Collective& collective, Bytes bytes, bool all_port) {
-    auto& machine = machines_[all_port];
-    if (!machine) {
-      machine = std::make_unique<Machine>(topology_, options_.machine.resolve(context_, all_port));
-    }
-    CollectiveRun run;
-    run.block_bytes = bytes;
-    run.iterations = options_.iterations;
-    const RunResult result = run_collective(*machine, collective, run);
-    if (!result.passed()) return {{}, "WRONG: " + result.first_wrong};
-    return {result.min_us, {}};
-  }
-
- private:
-  Context& context_;
-  const Topology& topology_;
-  const BestCommand& options_;
-  std::map<bool, std::unique_ptr<Machine>> machines_;  // indexed by whether it has all ports
-};
-
 /// An algorithm with the options of lowest modelled time.
 struct Contestant {
   Priced priced;
@@ -86,7 +58,10 @@ struct Contestant {
   bool by_formula = true;
   const Collective& collective() const { return priced.collective; }
   /// How `us` includes contention: replays, emulation and measurements contain it.
-  Contention contention() const { return by_formula ? priced.contention : Contention::counted; }
+  Contention contention() const {
+    return by_formula ? priced.weighed.contention : Contention::counted;
+  }
+  bool at_least() const { return by_formula && priced.weighed.at_least(); }
   bool is_comparable() const { return us && contention() != Contention::unknown; }
 };
 
@@ -177,15 +152,6 @@ std::set<std::string_view> unknown_of(const std::vector<Contest>& contests) {
   return names;
 }
 
-/// As users write it: "4K".
-std::string size_text(Bytes bytes) {
-  for (const auto& [unit, size] : {std::pair{'G', Bytes{1} << 30}, std::pair{'M', Bytes{1} << 20},
-                                   std::pair{'K', Bytes{1} << 10}}) {
-    if (bytes >= size && bytes % size == 0) return fmt::format("{}{}", bytes / size, unit);
-  }
-  return std::to_string(bytes);
-}
-
 /// All operations that have formulas: not those whose blocks differ in size.
 std::vector<Operation> operations_of(const std::string& text) {
   if (!text.empty()) return {parse_operation(text)};
@@ -196,26 +162,11 @@ std::vector<Operation> operations_of(const std::string& text) {
   return all;
 }
 
-std::vector<Ports> ports_of(const std::string& text) {
-  if (text == "both") return {Ports::one, Ports::all};
-  return {text == "one" ? Ports::one : Ports::all};
-}
-
-std::string_view ports_name(Ports ports) { return ports == Ports::one ? "one port" : "all ports"; }
-
-/// An exact operator, which all algorithms support.
-Arguments arguments_for(Operation operation) {
-  Arguments arguments;
-  if (operation->reduces) arguments.reduction = find_reduction("sum", "int64");
-  return arguments;
-}
-
 /// By formula, or by replaying or running those that have formulas.
 Contest contest_of(const BestCommand& options, Operation operation, Weights& weights, Bytes bytes,
                    Ports ports, CallFigures* figures, MeasuredTimes* runs) {
   Contest contest{bytes, {}};
-  for (Priced& priced :
-       ranking(operation, weights, options.model, bytes, ports, arguments_for(operation))) {
+  for (Priced& priced : options.ranked.rank(operation, weights, options.model, bytes, ports)) {
     Contestant contestant{std::move(priced),
                           {{}, "--cost replay was not given"},
                           {{}, "--cost work was not given"},
@@ -243,15 +194,17 @@ Contest contest_of(const BestCommand& options, Operation operation, Weights& wei
   return contest;
 }
 
-Json ranked_json(const Contestant& contestant) {
+Json ranked_json(const Contestant& contestant, const Topology& topology) {
   const Priced& priced = contestant.priced;
   Json json{{"algorithm", priced.collective.name()},
             {"options", options_json(priced.collective.options)},
             {"ports", to_string(priced.collective.algorithm->ports)},
-            {"predicted", prediction_json(priced.prediction)}};
+            {"same_bits", same_bits_cell(priced.collective, topology)},
+            {"predicted", prediction_json(priced.weighed.prediction, no_counts)}};
   constexpr const char* no_formula = "its source gives no formula, or auto never picks it";
   put(json, "model_time_us", json_value(priced.us), no_formula);
-  put(json, "model_contention", contention_json(priced.prediction, priced.contention), no_formula);
+  put(json, "model_contention",
+      priced.us ? Json(to_string(priced.weighed.contention)) : Json(nullptr), no_formula);
   const auto put_figure = [&](const char* key, const CallFigures::Answer& answer) {
     put(json, key, answer.figure ? Json(*answer.figure) : Json(nullptr), answer.reason);
   };
@@ -281,7 +234,9 @@ Json contest_json(const BestCommand& options, Operation operation, const Topolog
   put(json, "formula_takes", json_value(takes), "it has no time here");
   json["ties"] = won ? Json(contest.ties()) : Json::array();
   json["ranking"] = Json::array();
-  for (const Contestant& each : contest.ranked) json["ranking"].push_back(ranked_json(each));
+  for (const Contestant& each : contest.ranked) {
+    json["ranking"].push_back(ranked_json(each, topology));
+  }
   return json;
 }
 
@@ -325,8 +280,8 @@ void require_affordable(const BestCommand& options, const std::vector<Operation>
     where += (where.empty() ? "" : ", ") + topology.name();
     for (const Operation operation : operations) {
       for (const Ports ports : ports_of(options.ports)) {
-        const auto ranked = ranking(operation, weighed, options.model, sizes.front(), ports,
-                                    arguments_for(operation));
+        const auto ranked =
+            options.ranked.rank(operation, weighed, options.model, sizes.front(), ports);
         messages += messages_of(ranked, topology.nodes()) * static_cast<double>(sizes.size());
       }
     }
@@ -346,6 +301,8 @@ ExitCode best(Context& context, const BestCommand& given) {
   const std::vector<Bytes> sizes = parse_sizes(options.bytes);
   const std::vector<Topology> topologies = parse_topologies(options.on);
   const std::vector<Operation> operations = operations_of(options.operation);
+  options.ranked.require(operations);
+  if (!options.markdown) print_operator(options.output, options.ranked, operations);
   if (!options.markdown) print_choice(options.output, options.choice, options.model);
   const bool by_replay = options.choice.by_replay(), by_work = options.choice.by_work(),
              measured = options.choice.by == "measured";
@@ -369,6 +326,8 @@ ExitCode best(Context& context, const BestCommand& given) {
     require_affordable(options, operations, weights, sizes);
   }
   Progress progress(context, options.output, "best");
+  const bool reduces =
+      std::ranges::any_of(operations, [](Operation operation) { return operation->reduces; });
   Table table({{.head = "operation", .text = true, .drop = operations.size() > 1 ? 0 : 2},
                {.head = "topology", .text = true, .cut = 14, .is_name = true},
                {.head = "ports", .text = true},
@@ -380,6 +339,7 @@ ExitCode best(Context& context, const BestCommand& given) {
                         : measured ? "measured"
                                    : "model",
                 .unit = by_work ? "KiB" : "us"},
+               {.head = "same bits", .text = true, .wide = !reduces, .drop = 3},
                {.head = "runner-up", .text = true, .drop = 1},
                {.head = "runner-up / best"}});
   std::vector<Json> results;
@@ -402,7 +362,7 @@ ExitCode best(Context& context, const BestCommand& given) {
       const Topology& topology = weighed.topology();
       const std::unique_ptr<CallFigures> figures = call_figures(options.choice, topology);
       std::optional<MeasuredTimes> runs;
-      if (measured) runs.emplace(context, topology, options);
+      if (measured) runs.emplace(context, topology, options.machine, options.iterations);
       std::string row;
       for (const Ports ports : ports_of(options.ports)) {
         std::vector<Contest> contests;
@@ -429,7 +389,8 @@ ExitCode best(Context& context, const BestCommand& given) {
           const bool second = at.margin().has_value();
           table.add({std::string(operation->name), topology.name(), std::string(to_string(ports)),
                      size_text(at.block_bytes), size_text(contests[last].block_bytes),
-                     name_of(at.winner()), model_cell(at.winner().us, at.winner().contention()),
+                     name_of(at.winner()), model_cell(at.winner().us, at.winner().at_least()),
+                     same_bits_cell(at.winner().collective(), topology),
                      second ? name_of(at.ranked[1]) : "-", cell(at.margin())},
                     at.has_winner());
         }
@@ -468,6 +429,7 @@ Action add_best(CLI::App& program) {
   app.add_option("OPERATION", options->operation,
                  operations_text() + "; default: all whose blocks have one size");
   add_on_option(app, options->on, true);
+  add_ranked_options(app, options->ranked);
   add_sizes_option(app, options->bytes, "Block sizes");
   app.add_option("--ports", options->ports, "How many messages a node sends and receives at a time")
       ->check(one_of({"one", "all", "both"}))
@@ -493,8 +455,10 @@ Action add_best(CLI::App& program) {
   app.footer(
       "Each row is a range of block sizes with one winner: the algorithm, with the best of its "
       "options, that has the lowest modelled time, contention included (see `list`). Algorithms "
-      "that `auto` never picks are left out. Reductions are sums of integers; for rounded sums "
-      "`auto` also skips algorithms that leave different last bits on different nodes.\n\n"
+      "that `auto` never picks are left out unless --algorithm names them. Reductions are sums of "
+      "doubles unless --operator and --type say otherwise. For rounded sums, algorithms that leave "
+      "different last bits on different nodes are left out, as `auto` does; --any-bits ranks them "
+      "too, and the column `same bits` shows them.\n\n"
       "Examples:\n"
       "  wormcube best alltoall --on torus:8x8\n"
       "  wormcube best alltoall --on torus:4x4,mesh:4x4 --cost replay --machine paragon\n"

@@ -14,6 +14,7 @@
 #include "wormcube/apps/cli/options/modelled.hpp"
 #include "wormcube/apps/cli/options/networks.hpp"
 #include "wormcube/apps/cli/options/numbers.hpp"
+#include "wormcube/apps/cli/options/ranked.hpp"
 #include "wormcube/runtime/base/error.hpp"
 
 #include <memory>
@@ -29,7 +30,7 @@ struct CheckCommand {
   SweepOptions what;
   CostModel model;
   ChoiceOptions choice;
-  std::string bytes = "1K";
+  std::vector<std::string> bytes{"1K"};
   CheckOptions check;
   double time_limit = 0;
   std::string schedule, as;
@@ -37,10 +38,11 @@ struct CheckCommand {
   OutputOptions output;
 };
 
-std::vector<Table::Column> check_columns(const RowNames& names, bool reduces) {
+std::vector<Table::Column> check_columns(const RowNames& names, bool reduces, bool several_sizes) {
   return {{.head = "topology", .text = true, .cut = 12, .is_name = true, .names = names.topologies},
           {.head = "algorithm", .text = true, .names = names.algorithms},
           {.head = "ports", .text = true, .wide = true},
+          {.head = "block", .unit = "B", .width = 7, .wide = !several_sizes},
           {.head = "startups"},
           {.head = "startups formula", .wide = true},
           {.head = "startups bound", .wide = true},
@@ -54,12 +56,16 @@ std::vector<Table::Column> check_columns(const RowNames& names, bool reduces) {
           {.head = "combined", .unit = "blocks", .width = 6, .wide = !reduces},
           {.head = "messages", .wide = true},
           {.head = "longest", .unit = "links", .wide = true},
+          {.head = "hops", .wide = true},
+          {.head = "hops formula", .wide = true},
           {.head = "link load"},
           {.head = "peak", .unit = "blocks", .wide = true},
           {.head = "delivered", .drop = 2},
           {.head = "exactly once", .drop = 3},
+          {.head = "order kept", .wide = !reduces, .drop = 4},
           {.head = "deadlock-free", .wide = true},
           {.head = "startups", .unit = "us", .wide = true},
+          {.head = "hops", .unit = "us", .wide = true},
           {.head = "transfer", .unit = "us", .wide = true},
           {.head = "rearranged", .unit = "us", .wide = true},
           {.head = "combined", .unit = "us", .wide = true},
@@ -74,15 +80,17 @@ std::string optimal_cell(const CheckResult& result) {
 }
 
 /// \param time  of the call, step by step; empty: not requested
-std::vector<std::string> cells(const CheckResult& result, const std::optional<LockStepTime>& time) {
+std::vector<std::string> cells(const CheckResult& result, Bytes block_bytes,
+                               const std::optional<ModelTime>& time) {
   const ScheduleReport& report = result.report;
   const auto number = [](auto value) { return cell(static_cast<double>(value)); };
-  const auto part = [&](double LockStepTime::*member) {
+  const auto part = [&](double ModelTime::*member) {
     return time ? cell_rate((*time).*member) : std::string("-");
   };
   return {result.topology,
           result.collective.text(),
           std::string(ports_text(result.all_port)),
+          std::to_string(block_bytes),
           number(report.startups),
           cell(result.predicted.startups),
           cell(result.lower_bound.startups),
@@ -96,16 +104,20 @@ std::vector<std::string> cells(const CheckResult& result, const std::optional<Lo
           cell(result.combined_blocks),
           number(report.messages),
           number(report.max_hops),
+          number(report.sum_max_hops),
+          cell(result.predicted.hops),
           number(report.link_load_max),
           cell(result.peak_blocks),
           cell(result.delivered),
           cell(result.exactly_once),
+          cell(result.keeps_order),
           cell(std::optional<bool>(report.deadlock_free)),
-          part(&LockStepTime::startups_us),
-          part(&LockStepTime::transfer_us),
-          part(&LockStepTime::rearrange_us),
-          part(&LockStepTime::combine_us),
-          time ? cell_rate(time->total_us()) : "-",
+          part(&ModelTime::startups_us),
+          part(&ModelTime::hops_us),
+          part(&ModelTime::transfer_us),
+          part(&ModelTime::rearrange_us),
+          part(&ModelTime::combine_us),
+          time ? cell_rate(time->total_us) : "-",
           !result.passed()        ? "NO"
           : result.has_formulas() ? cell(result.verdict())
                                   : cell(result.verdict()) + ", no formulas"};
@@ -136,10 +148,11 @@ Json call_json(const Sweep::Row& row, const CheckCommand& options) {
 /// The row of an algorithm that failed.
 std::vector<std::string> cells_without_result(const Sweep::Row& row, bool every_port,
                                               const std::string& verdict) {
-  std::vector<std::string> cells(check_columns({}, false).size(), "-");
+  std::vector<std::string> cells(check_columns({}, false, false).size(), "-");
   cells[0] = row.topology.name();
   cells[1] = row.collective.text();
   cells[2] = ports_text(every_port);
+  cells[3] = std::to_string(row.block_bytes);
   cells.back() = verdict;
   return cells;
 }
@@ -151,9 +164,9 @@ ExitCode checked(const Sweep::Row& row, const CheckCommand& options, const Check
   const Collective& collective = row.collective;
   const Bytes block_bytes = row.block_bytes;
   const CheckResult result = check_collective(collective, topology, check);
-  Json json =
-      check_json(result, weigh(collective, topology), options.check, options.model, block_bytes);
-  std::optional<LockStepTime> time;
+  Json json = check_json(result, weigh(collective, topology, block_bytes), options.check,
+                         options.model, block_bytes);
+  std::optional<ModelTime> time;
   if (!options.output.json.empty() || !options.output.jsonl.empty() || options.output.wide) {
     // With the call's own operator and bytes, as in `run`.
     const ScheduleReport steps = check_steps(collective, topology, block_bytes, check);
@@ -161,8 +174,9 @@ ExitCode checked(const Sweep::Row& row, const CheckCommand& options, const Check
     time = lock_step_time(steps, options.model);
     add_steps(json, steps, *time);
   }
-  results.add(cells(result, time), std::move(json));
+  results.add(cells(result, block_bytes, time), std::move(json));
   note_remark(results, *collective.algorithm, topology);
+  note_bits(results, collective, topology);
   const auto note = [&](std::string_view text) {
     results.note(fmt::format("{} on {}: {}", collective.text(), topology.name(), text));
   };
@@ -197,8 +211,8 @@ ExitCode check(Context& context, const CheckCommand& given) {
   if (options.what.operation.empty())
     throw UsageError("OPERATION is required (or a schedule: --schedule FILE)");
   if (options.what.on.empty()) throw UsageError("--on is required");
-  const Bytes block_bytes = parse_bytes(options.bytes);
-  Sweep sweep(options.what, parse_topologies(options.what.on), {block_bytes});
+  const std::vector<Bytes> sizes = parse_sizes(options.bytes);
+  Sweep sweep(options.what, parse_topologies(options.what.on), sizes, sizes.size() > 1);
   const Operation operation = sweep.operation();
   const bool uneven = operation->sizes != Sizes::equal;
   require_effect(options.seed_option, uneven, operation, "its blocks all have one size");
@@ -218,11 +232,14 @@ ExitCode check(Context& context, const CheckCommand& given) {
                 fmt::format("up to {} node{}", options.check.prove_up_to,
                             options.check.prove_up_to == 1 ? "" : "s"));
   if (options.what.algorithm.chooses()) {
-    print_setting(output, "auto",
-                  fmt::format("blocks of {}", bytes_text(static_cast<double>(block_bytes))));
+    if (sizes.size() == 1) {
+      print_setting(output, "auto",
+                    fmt::format("blocks of {}", bytes_text(static_cast<double>(sizes.front()))));
+    }
     print_choice(output, options.choice, options.model);
   }
-  Results results(context, output, check_columns(sweep.names(), operation->reduces));
+  Results results(context, output,
+                  check_columns(sweep.names(), operation->reduces, sizes.size() > 1));
   Progress progress(context, output, "check");
   const ExitCode worst = sweep.each(context, output, results, progress, [&](const Sweep::Row& row) {
     CheckOptions check = options.check;
@@ -261,12 +278,9 @@ Action add_check(CLI::App& program) {
       ->type_name("OPERATION")
       ->group("What");
   add_algorithm_options(app, options->what.algorithm);
-  options->what.bytes_option = app.add_option("--bytes", options->bytes,
-                                              "Block size for `auto` and for the steps in JSON; "
-                                              "counts in blocks do not depend on it")
-                                   ->type_name("N[K|M|G]")
-                                   ->capture_default_str()
-                                   ->group("Cost model (for `auto` and modelled times)");
+  options->what.bytes_option =
+      add_sizes_option(app, options->bytes,
+                       "Block sizes, for `auto`, for options that depend on them, and for times");
   app.add_option("--prove-up-to", options->check.prove_up_to,
                  "Skip the proof of delivery, a run with marked blocks, above N nodes (a "
                  "broadcast's schedule proves it on more)")
@@ -312,6 +326,11 @@ Action add_check(CLI::App& program) {
       "  exactly once  no node receives the same data twice; `no` is reported, but is a failure "
       "only if\n"
       "                the source claims it\n"
+      "  order kept    for reductions: the result is right for operators that do not commute, too, "
+      "by a\n"
+      "                second proof; `-`: it needs one that commutes. Counts and the first proof "
+      "are those\n"
+      "                of the call's own operator\n"
       "  passed        ports, partners, routes, delivery and all claims of the source are right, "
       "and the\n"
       "                counts equal the formulas; `?`: nothing fails, but delivery was not proved\n"
@@ -320,7 +339,8 @@ Action add_check(CLI::App& program) {
       "  its kind can beat here (for products: one that sends single blocks between neighbours);\n"
       "  `optimal`, for algorithms that send blocks between neighbours: `met` if the start-ups "
       "equal\n"
-      "  the bound, `best` if no integer lies between; messages; longest route; peak blocks of a "
+      "  the bound, `best` if no integer lies between; messages; longest route; hops, the sum over "
+      "the steps of the longest route; peak blocks of a "
       "node;\n"
       "  deadlock freedom of the routes; the counted time in lock step, with the cost model and\n"
       "  contention, and its parts\n\n"
@@ -331,6 +351,7 @@ Action add_check(CLI::App& program) {
       "  wormcube check alltoall --on torus:8x8 --algorithm all\n"
       "  wormcube check alltoall --on torus:8x8 --algorithm suh-torus --json -\n"
       "  wormcube check broadcast --on mesh:6x5 --root 7\n"
+      "  wormcube check broadcast --on ring:16 --algorithm circulant --bytes 1K..1M\n"
       "  wormcube check --schedule mine.txt --ports all");
   return [options](Context& context) { return check(context, *options); };
 }

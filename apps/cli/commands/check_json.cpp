@@ -16,7 +16,7 @@
 
 namespace wormcube::cli {
 
-void add_steps(Json& json, const ScheduleReport& report, const LockStepTime& time) {
+void add_steps(Json& json, const ScheduleReport& report, const ModelTime& time) {
   Json bytes = Json::array(), load = Json::array(), cost = Json::array();
   for (std::size_t step = 0; step < report.steps; ++step) {
     bytes.push_back(report.per_step[step].largest);
@@ -26,9 +26,10 @@ void add_steps(Json& json, const ScheduleReport& report, const LockStepTime& tim
   json["step_bytes"] = std::move(bytes);
   json["step_load"] = std::move(load);
   json["step_cost_bytes"] = std::move(cost);
-  json["time_lockstep"] = time.startups_us + time.transfer_us;
-  json["time_lockstep_us"] = {{"total", time.total_us()},
+  json["time_lockstep"] = time.startups_us + time.hops_us + time.transfer_us;
+  json["time_lockstep_us"] = {{"total", time.total_us},
                               {"startups", time.startups_us},
+                              {"hops", time.hops_us},
                               {"transfer", time.transfer_us},
                               {"rearrangement", time.rearrange_us},
                               {"combining", time.combine_us}};
@@ -62,6 +63,7 @@ Json check_json(const CheckResult& result, const Weighed& of_call, const CheckOp
             {"matched", report.matched()}};
   put(json, "delivered", json_value(result.delivered), result.proof);
   put(json, "exactly_once", json_value(result.exactly_once), result.arrivals);
+  put(json, "keeps_order", json_value(result.keeps_order), result.order);
   json["exactly_once_claimed"] = algorithm.exactly_once;
   json["proof"] = result.proof;
   json["arrivals"] = result.arrivals;
@@ -70,7 +72,6 @@ Json check_json(const CheckResult& result, const Weighed& of_call, const CheckOp
   json["deadlock_free"] = report.deadlock_free;
   json["virtual_channels"] = options.virtual_channels;
   json["seed"] = options.seed;
-  json["predicted"] = prediction_json(result.predicted);
   json["has_formulas"] = result.has_formulas();
   const LowerBound& bound = result.lower_bound;
   const char* const not_exact = not_exact_reason(bound);
@@ -79,10 +80,8 @@ Json check_json(const CheckResult& result, const Weighed& of_call, const CheckOp
   put(json, "optimal", json_value(result.optimal()), not_exact);
   json["block_bytes"] = block_bytes;
   json["cost_model"] = cost_model_json(model);
-  put(json, "model_time_us", json_value(model_time_us(of_call.prediction, model, block_bytes)),
-      "the source gives no formula");
-  put(json, "model_contention", contention_json(of_call.prediction, of_call.contention),
-      "the source gives no formula");
+  add_model_json(json, of_call, model, block_bytes);
+  json["predicted"] = prediction_json(result.predicted);
   json["source"] = algorithm.source;
   json["origin"] = origin(algorithm).empty() ? "built in" : origin(algorithm);
   add_remark(json, algorithm);

@@ -12,6 +12,6 @@ namespace wormcube::cli {
 Json check_json(const CheckResult& result, const Weighed& of_call, const CheckOptions& options,
                 const CostModel& model, Bytes block_bytes);
 /// Step by step, in bytes: the largest message, the busiest link, each message's route.
-void add_steps(Json& json, const ScheduleReport& report, const LockStepTime& time);
+void add_steps(Json& json, const ScheduleReport& report, const ModelTime& time);
 
 }  // namespace wormcube::cli

@@ -1,5 +1,7 @@
 // wormcube draw: algorithms as moving pictures in one file, and as still ones.
 // SPDX-License-Identifier: Apache-2.0
+#include "wormcube/apps/cli/commands/draw.hpp"
+
 #include "wormcube/apps/cli/commands/check_json.hpp"
 #include "wormcube/apps/cli/commands/commands.hpp"
 #include "wormcube/apps/cli/commands/sweep.hpp"
@@ -84,6 +86,7 @@ struct DrawCommand {
               layout = "plain", clock = "auto";
   long step = -1;
   double time_limit = 0;
+  bool compares = false;  ///< the page opens with all algorithms
   CheckOptions check;
   OutputOptions output;
 };
@@ -246,8 +249,8 @@ Play play(const Collective& collective, const DrawCommand& options, const Routin
   const Schedule& schedule = result.schedule;
   const ScheduleReport& steps = result.steps;
 
-  Json check_object =
-      check_json(result.check, weigh(collective, topology), check, options.model, block_bytes);
+  Json check_object = check_json(result.check, weigh(collective, topology, block_bytes), check,
+                                 options.model, block_bytes);
   check_object["arguments"] = arguments_json(collective.operation(), collective.arguments);
   add_steps(check_object, steps, lock_step_time(steps, options.model));
   Json phases = Json::array();
@@ -640,7 +643,11 @@ ExitCode draw(Context& context, const DrawCommand& given) {
                       {"tw_us_per_byte", options.model.transfer_us},
                       {"tr_us_per_byte", options.model.rearrange_us},
                       {"tc_us_per_byte", options.model.combine_us},
+                      {"th_us", options.model.link_hop_us()},
+                      {"tw_link_us_per_byte", options.model.link_byte_us()},
+                      {"flit_bytes", options.model.flit_bytes},
                       {"block_bytes", block_bytes}}},
+                    {"comparing", options.compares},
                     {"plays", std::move(list)}};
     return player_page(title, json.dump(-1, ' ', false, Json::error_handler_t::replace), fallback);
   };
@@ -669,6 +676,21 @@ ExitCode draw(Context& context, const DrawCommand& given) {
 }
 
 }  // namespace
+
+void draw_comparison(Context& context, const DrawnComparison& comparison) {
+  DrawCommand options;
+  options.what = {.operation = comparison.operation,
+                  .on = {},
+                  .algorithm = comparison.algorithm,
+                  .call = comparison.call};
+  options.on = comparison.on;
+  options.machine = comparison.machine;
+  options.clock = comparison.replays ? "replay" : "formula";
+  options.bytes = comparison.bytes, options.html = comparison.html;
+  options.compares = true;
+  options.output.quiet = true;
+  draw(context, options);
+}
 
 Action add_draw(CLI::App& program) {
   auto options = std::make_shared<DrawCommand>();

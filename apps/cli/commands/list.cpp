@@ -2,6 +2,7 @@
 // costs.
 // SPDX-License-Identifier: Apache-2.0
 #include "wormcube/apps/cli/commands/commands.hpp"
+#include "wormcube/apps/cli/commands/list_all.hpp"
 #include "wormcube/apps/cli/core/failure.hpp"
 #include "wormcube/apps/cli/core/json.hpp"
 #include "wormcube/apps/cli/core/print.hpp"
@@ -15,6 +16,7 @@
 #include "wormcube/apps/cli/options/modelled.hpp"
 #include "wormcube/apps/cli/options/networks.hpp"
 #include "wormcube/apps/cli/options/numbers.hpp"
+#include "wormcube/apps/cli/options/ranked.hpp"
 #include "wormcube/apps/cli/output/files.hpp"
 #include "wormcube/apps/cli/output/progress.hpp"
 #include "wormcube/apps/cli/output/results.hpp"
@@ -29,6 +31,7 @@
 #include <map>
 #include <memory>
 #include <tuple>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -39,139 +42,68 @@ namespace {
 struct ListCommand {
   std::string operation;
   std::vector<std::string> on;
+  RankedOptions ranked;
+  std::string ports;  // empty: the machine's, else both
   CostModel model;
   ChoiceOptions choice;
   std::vector<std::string> bytes{"1K"};
-  const CLI::Option* bytes_option = nullptr;
+  std::vector<const CLI::Option*> of_network;  // options that have no effect without one
   bool markdown = false, aliases = false;
   double time_limit = 0;
   OutputOptions output;
+
+  std::vector<Operation> operations() const {
+    if (!operation.empty()) return {parse_operation(operation)};
+    const auto all = registered_operations();
+    return {all.begin(), all.end()};
+  }
+  std::vector<const Algorithm*> algorithms() const {
+    const std::vector<Operation> wanted = operations();
+    std::vector<const Algorithm*> chosen;
+    for (const Algorithm* algorithm : registry()) {
+      if (std::ranges::find(wanted, algorithm->operation) == wanted.end()) continue;
+      if (ranked.names_algorithm(*algorithm)) chosen.push_back(algorithm);
+    }
+    return chosen;
+  }
 };
 
-Json option_json(const Option& option) {
-  Json json{{"name", option.name}, {"values", option.values()}};
-  json["default"] = option.text(option.preset);
-  json["help"] = option.help;
-  return json;
-}
-
-Json describe(const Algorithm& algorithm) {
-  Json options = Json::array(), needs = Json::array();
-  for (const Option& option : algorithm.options) options.push_back(option_json(option));
-  for (const Need& need : algorithm.needs) needs.push_back(need.text);
-  Json json{{"operation", to_string(algorithm.operation)},
-            {"operation_summary", algorithm.operation->summary},
-            {"algorithm", algorithm.name},
-            {"ports", to_string(algorithm.ports)},
-            {"contention_free", algorithm.contention_free},
-            {"exactly_once", algorithm.exactly_once},
-            {"considered_by_auto", is_chosen_by_auto(algorithm)},
-            {"summary", algorithm.summary},
-            {"source", algorithm.source},
-            {"origin", origin(algorithm).empty() ? "built in" : origin(algorithm)},
-            {"options", options},
-            {"needs", needs}};
-  add_remark(json, algorithm);
-  return json;
-}
-
-std::vector<const Algorithm*> chosen(const std::string& operation) {
-  std::vector<const Algorithm*> algorithms;
-  std::optional<Operation> wanted;
-  if (!operation.empty()) wanted = parse_operation(operation);
-  for (const Algorithm* algorithm : registry()) {
-    if (!wanted || algorithm->operation == *wanted) algorithms.push_back(algorithm);
-  }
-  return algorithms;
-}
-
-std::vector<Json> list_everything(const std::vector<const Algorithm*>& algorithms,
-                                  const OutputOptions& output) {
-  Table table({{.head = "operation", .text = true},
-               {.head = "algorithm", .text = true},
-               {.head = "ports", .text = true, .wide = true},
-               {.head = "summary", .text = true, .cut = 20}});
-  std::vector<Json> results;
-  std::vector<std::string> sources, options, foreign;
-  for (const Algorithm* algorithm : algorithms) {
-    const std::string operation(to_string(algorithm->operation));
-    table.add({operation, std::string(algorithm->name), std::string(to_string(algorithm->ports)),
-               std::string(algorithm->summary)});
-    sources.push_back(fmt::format("{} {}: {}", operation, algorithm->name, algorithm->source));
-    if (!algorithm->remark.empty()) sources.back() += fmt::format(" [{}]", algorithm->remark);
-    if (const std::string from(origin(*algorithm)); !from.empty()) {
-      sources.back() += fmt::format(" [from {}]", from);
-      foreign.push_back(fmt::format("{} {} [from {}]", operation, algorithm->name, from));
-    }
-    for (const Option& option : algorithm->options) {
-      options.push_back(fmt::format("{} {}:{}={} [{}]  {}", operation, algorithm->name, option.name,
-                                    option.values(), option.text(option.preset), option.help));
-    }
-    results.push_back(describe(*algorithm));
-  }
-  print_table(output, table);
-  if (!output.wide) {
-    for (const std::string& algorithm : foreign) print_note(output, algorithm);
-    print_note(output, "--wide has full summaries, options, sources and remarks");
-    return results;
-  }
-  if (!options.empty()) print_note(output, "options:");
-  for (const std::string& option : options) print_note(output, "  " + option);
-  print_note(output, "sources and remarks:");
-  for (const std::string& source : sources) print_note(output, "  " + source);
-  return results;
-}
-
-/// Arguments with which a network can admit every operation.
-Arguments plain_arguments(Operation operation) {
-  Arguments arguments;
-  if (operation->reduces) arguments.reduction = find_reduction("sum", "double");
-  return arguments;
-}
-
-/// Nothing is recorded and nothing runs: only a step's messages and their links, which the
-/// contention formulas count, grow with the network. A bound, not a measurement.
-void require_memory_to_list(const Topology& topology) {
-  constexpr double bytes_of_node = 128;
-  require_memory(fmt::format("list on {}: counting the messages of {} nodes", topology.name(),
-                             topology.nodes()),
-                 bytes_of_node * topology.nodes(), "use fewer nodes");
-}
-
-/// The picks of `auto` on one network, for each block size; empty if no algorithm of its kind runs.
-struct AutoChoice {
-  std::optional<Collective> one_port, all_port;
+/// One operation with blocks of one size: the algorithms with their cheapest options, and the picks
+/// of `auto`; empty where none runs.
+struct Ranked {
+  std::vector<Priced> all;
+  std::vector<std::pair<Ports, Collective>> picks;
 
   /// \param figures  the figures that decide; nullptr: formulas
-  AutoChoice(Operation operation, Weights& weights, const CostModel& model, Bytes bytes,
-             CallFigures* figures)
-      : one_port(taken(operation, weights, model, bytes, Ports::one, figures)),
-        all_port(taken(operation, weights, model, bytes, Ports::all, figures)) {}
-
-  static bool is(const std::optional<Collective>& choice, const Algorithm& algorithm) {
-    return choice && choice->algorithm == &algorithm;
-  }
-  /// "*": picked; "all": picked with --ports all; "no": never picked.
-  std::string cell(const Algorithm& algorithm) const {
-    if (is(one_port, algorithm)) return "*";
-    if (is(all_port, algorithm)) return "all";
-    return is_chosen_by_auto(algorithm) ? "" : "no";
-  }
-
- private:
-  static std::optional<Collective> taken(Operation operation, Weights& weights,
-                                         const CostModel& model, Bytes bytes, Ports ports,
-                                         CallFigures* figures) {
-    const Arguments arguments = plain_arguments(operation);
-    try {
-      if (figures != nullptr) {
-        return figures->least(operation, model, bytes, ports, arguments).collective;
+  Ranked(Operation operation, Weights& weights, const ListCommand& options, Bytes bytes,
+         CallFigures* figures)
+      : all(options.ranked.rank(operation, weights, options.model, bytes, Ports::all)) {
+    for (const Ports ports : ports_of(options.ports)) {
+      std::vector<Priced> running =
+          options.ranked.rank(operation, weights, options.model, bytes, ports);
+      if (options.ranked.names.empty()) {
+        std::erase_if(running, [](const Priced& each) {
+          return !is_chosen_by_auto(*each.collective.algorithm);
+        });
       }
-      const auto ranked = ranking(operation, weights, model, bytes, ports, arguments);
-      if (!ranked.empty()) return ranked.front().collective;
-    } catch (const UsageError&) {  // none runs here
+      if (running.empty()) continue;
+      picks.emplace_back(ports, figures != nullptr
+                                    ? figures->least(running, bytes, ports).collective
+                                    : running.front().collective);
     }
-    return std::nullopt;
+  }
+
+  bool is_pick(Ports ports, const Collective& collective) const {
+    return std::ranges::any_of(picks, [&](const auto& pick) {
+      return pick.first == ports && pick.second.algorithm == collective.algorithm &&
+             pick.second.text() == collective.text();
+    });
+  }
+  /// "*": picked; "all": picked with all ports only; "no": never picked.
+  std::string cell(const Collective& collective) const {
+    if (!picks.empty() && is_pick(picks.front().first, collective)) return "*";
+    if (is_pick(Ports::all, collective)) return "all";
+    return is_chosen_by_auto(*collective.algorithm) ? "" : "no";
   }
 };
 
@@ -196,19 +128,22 @@ std::vector<Table::Column> columns_of_admitted(bool several_sizes, bool reduce,
       {.head = "ports", .text = true, .drop = 2},
       {.head = "block", .unit = "B", .wide = !several_sizes},
       {.head = "startups"},
+      {.head = "hops", .wide = true},
       {.head = "transmitted", .unit = "blocks", .drop = 3},
-      {.head = "with contention", .unit = "blocks"},
+      {.head = "busiest link", .unit = "blocks"},
       {.head = "bound", .unit = "blocks", .wide = true},
       {.head = "bound by", .text = true, .wide = true},
       {.head = "rearranged", .unit = "blocks", .drop = 4},
       {.head = "combined", .unit = "blocks", .wide = !reduce, .drop = 5},
       {.head = "startups", .unit = "us", .wide = true},
+      {.head = "hops", .unit = "us", .wide = true},
       {.head = "transfer", .unit = "us", .wide = true},
       {.head = "rearranged", .unit = "us", .wide = true},
       {.head = "combined", .unit = "us", .wide = true},
       {.head = "model", .unit = "us"},
       {.head = "replayed", .unit = "us"},
       {.head = "work", .unit = "KiB"},
+      {.head = "same bits", .text = true, .wide = !reduce, .drop = 6},
       {.head = "auto", .text = true}};
   std::erase_if(columns, [&](const auto& column) {
     return (column.head == "replayed" && !choice.by_replay()) ||
@@ -218,121 +153,193 @@ std::vector<Table::Column> columns_of_admitted(bool several_sizes, bool reduce,
 }
 
 /// "84.2 us" or "12.5 KiB of work", by the cost that `auto` minimized.
-std::string taken_text(const Collective& taken, Weights& weights, const CostModel& model,
-                       Bytes bytes, const ChoiceOptions& choice, CallFigures* figures) {
+std::string pick_text(const Collective& pick, Ports ports, Weights& weights,
+                      const ListCommand& options, Bytes bytes, CallFigures* figures) {
   if (figures != nullptr) {
-    const auto& answer = (*figures)(taken, bytes, takes_all_ports(*taken.algorithm, Ports::one));
+    const auto& answer = (*figures)(pick, bytes, takes_all_ports(*pick.algorithm, ports));
     if (!answer.figure) return "?";
-    return fmt::format("{} {}", cell_rate(choice.cell_figure(*answer.figure)),
-                       choice.by_work() ? "KiB of work" : "us");
+    return fmt::format("{} {}", cell_rate(options.choice.cell_figure(*answer.figure)),
+                       options.choice.by_work() ? "KiB of work" : "us");
   }
-  const auto& [prediction, contention] = weights(taken);
-  return model_cell(model_time_us(prediction, model, bytes), contention) + " us";
+  const Weighed& weighed = weights(pick, bytes);
+  return model_cell(weighed.us(options.model, bytes), weighed.at_least()) + " us";
 }
+
+/// One network's rows.
+class NetworkList {
+ public:
+  NetworkList(const ListCommand& options, const Topology& topology)
+      : options_(options),
+        topology_(topology),
+        weights_(topology),
+        figures_(call_figures(options.choice, topology)) {}
+
+  void add(const Algorithm& algorithm, const std::vector<Bytes>& sizes) {
+    const Operation operation = algorithm.operation;
+    const Collective open(algorithm, options_.ranked.arguments(operation));
+    Json common = describe(algorithm);
+    common["topology"] = topology_.name();
+    const auto reason = refusal(open, topology_);
+    common["admitted"] = !reason;
+    put(common, "refusal", reason ? Json(*reason) : Json(nullptr), "it runs here");
+    if (reason) {
+      refused.push_back(fmt::format("{} {}", operation->name, named(algorithm.name, *reason)));
+      of_refused.push_back(std::move(common));
+      return;
+    }
+    for (std::size_t size = 0; size < sizes.size(); ++size) {
+      const auto [ranked, is_new] = ranked_.try_emplace(
+          {operation->name, size}, operation, weights_, options_, sizes[size], figures_.get());
+      if (is_new) {
+        for (const auto& [ports, pick] : ranked->second.picks) {
+          picks.push_back(
+              fmt::format("{} for {} of {} with {} ({})", pick.text(), operation->name,
+                          bytes_text(static_cast<double>(sizes[size])), ports_name(ports),
+                          pick_text(pick, ports, weights_, options_, sizes[size], figures_.get())));
+        }
+      }
+      bool found = false;
+      for (const Priced& priced : ranked->second.all) {
+        if (priced.collective.algorithm != &algorithm) continue;
+        add_row(priced.collective, sizes[size], size, ranked->second, common);
+        found = true;
+      }
+      if (found) continue;
+      Collective collective = open;  // `auto` does not weigh it
+      collective.settle(topology_, options_.model, sizes[size]);
+      add_row(collective, sizes[size], size, ranked->second, common);
+    }
+  }
+
+  /// The cheapest first, operation by operation in their order.
+  void sort() {
+    for (auto first = rows.begin(); first != rows.end();) {
+      const auto last = std::find_if(
+          first, rows.end(), [&](const ListRow& row) { return row.operation != first->operation; });
+      std::stable_sort(first, last);
+      first = last;
+    }
+  }
+
+  std::vector<ListRow> rows;
+  std::vector<Json> of_refused;
+  std::vector<std::string> refused, picks;
+  bool has_counted = false;
+
+ private:
+  void add_row(const Collective& collective, Bytes bytes, std::size_t size, const Ranked& ranked,
+               const Json& common) {
+    const CostModel& model = options_.model;
+    const Algorithm& algorithm = *collective.algorithm;
+    const Operation operation = algorithm.operation;
+    // Shared by all algorithms of an operation without a bound of their own.
+    const std::tuple of_operation(operation->name, algorithm.ports, algorithm.bound);
+    if (!bounds_.contains(of_operation)) {
+      bounds_[of_operation] = collective.lower_bound(topology_, algorithm.ports);
+    }
+    const LowerBound& bound = bounds_[of_operation];
+    const Weighed& weighed = weights_(collective, bytes);
+    const Prediction& prediction = weighed.prediction;
+    has_counted = has_counted || weighed.has_counted();
+    const auto parts = time_parts(weighed, model, bytes);
+    const auto part = [&](double ModelTime::*member) {
+      return parts ? cell_rate((*parts).*member) : std::string("-");
+    };
+    CallFigures::Answer answer;
+    if (figures_ != nullptr) {
+      const Ports ports = options_.ports == "all" ? Ports::all : Ports::one;
+      answer = (*figures_)(collective, bytes, takes_all_ports(algorithm, ports));
+    }
+    std::optional<double> figure;
+    if (answer.figure) figure = options_.choice.cell_figure(*answer.figure);
+    rows.push_back({operation,
+                    size,
+                    figures_ != nullptr
+                        ? standing(figure, Contention::counted)
+                        : standing(weighed.ranked_us(model, bytes), weighed.contention),
+                    {std::string(operation->name),
+                     collective.text(),
+                     std::string(to_string(algorithm.ports)),
+                     std::to_string(bytes),
+                     count_cell(prediction.startups, weighed.startups),
+                     count_cell(prediction.hops, weighed.hops),
+                     count_cell(prediction.transmission_blocks, weighed.transmission),
+                     link_blocks_cell(weighed),
+                     cell(bound.transmission_blocks),
+                     bound_source_cell(bound),
+                     count_cell(prediction.rearranged_blocks, weighed.rearranged),
+                     count_cell(prediction.combined_blocks, weighed.combined),
+                     part(&ModelTime::startups_us),
+                     part(&ModelTime::hops_us),
+                     part(&ModelTime::transfer_us),
+                     part(&ModelTime::rearrange_us),
+                     part(&ModelTime::combine_us),
+                     model_cell(weighed.us(model, bytes), weighed.at_least()),
+                     same_bits_cell(collective, topology_),
+                     ranked.cell(collective)},
+                    common});
+    if (figures_ != nullptr) {
+      rows.back().cells.insert(rows.back().cells.end() - 2, cell_rate(figure));
+    }
+    Json& json = rows.back().json;
+    json["chosen_options"] = options_json(collective.options);
+    json["arguments"] = arguments_json(operation, collective.arguments);
+    json["same_bits"] = same_bits_cell(collective, topology_);
+    json["lower_bound"] = lower_bound_json(bound);
+    json["block_bytes"] = bytes;
+    json["cost_model"] = cost_model_json(model);
+    add_model_json(json, weighed, model, bytes);
+    const auto put_figure = [&](const char* key, bool given, const char* not_given) {
+      put(json, key, given && answer.figure ? Json(*answer.figure) : Json(nullptr),
+          given ? answer.reason : not_given);
+    };
+    put_figure("replayed_ps", options_.choice.by_replay(), "--cost replay was not given");
+    put_figure("work_bytes", options_.choice.by_work(), "--cost work was not given");
+    const auto put_pick = [&](const char* key, Ports ports, const char* other) {
+      put(json, key,
+          options_.ports == other ? Json(nullptr) : Json(ranked.is_pick(ports, collective)),
+          fmt::format("--ports {}", other));
+    };
+    put_pick("chosen_by_auto", Ports::one, "all");
+    put_pick("chosen_by_auto_all_ports", Ports::all, "one");
+  }
+
+  const ListCommand& options_;
+  const Topology& topology_;
+  Weights weights_;
+  std::unique_ptr<CallFigures> figures_;
+  std::map<std::pair<std::string_view, std::size_t>, Ranked> ranked_;
+  std::map<std::tuple<std::string_view, Ports, decltype(Algorithm::bound)>, LowerBound> bounds_;
+};
 
 /// \return  whether every algorithm gave its figures
 bool list_admitted(const Context& context, const std::vector<const Algorithm*>& algorithms,
                    const Topology& topology, const ListCommand& options,
                    const std::vector<Bytes>& sizes, std::vector<Json>& results) {
-  const CostModel& model = options.model;
   const OutputOptions& output = options.output;
-  require_memory_to_list(topology);
+  // Nothing is recorded and nothing runs: only a step's messages and their links, which the
+  // contention formulas count, grow with the network. A bound, not a measurement.
+  constexpr double bytes_of_node = 128;
+  require_memory(fmt::format("list on {}: counting the messages of {} nodes", topology.name(),
+                             topology.nodes()),
+                 bytes_of_node * topology.nodes(), "use fewer nodes");
   print_setting(output, "topology", topology_text(topology));
   if (sizes.size() == 1)
     print_setting(output, "block", bytes_text(static_cast<double>(sizes.front())));
-  print_choice(output, options.choice, model);
-  const std::unique_ptr<CallFigures> figures = call_figures(options.choice, topology);
-  Weights weights(topology);
+  print_operator(output, options.ranked, options.operations());
+  print_choice(output, options.choice, options.model);
   const bool reduce = std::ranges::any_of(
       algorithms, [](const Algorithm* algorithm) { return algorithm->operation->reduces; });
+  NetworkList list(options, topology);
   Progress progress(context, output, fmt::format("list on {}", topology.name()));
-  std::vector<ListRow> rows;
-  std::vector<Json> of_refused;
-  std::vector<std::string> refused, takes, broken;
+  std::vector<std::string> broken;
   long done = 0;
-  std::map<std::pair<std::string_view, std::size_t>, AutoChoice> choices;
-  std::map<std::tuple<std::string_view, Ports, decltype(Algorithm::bound)>, LowerBound> bounds;
   for (const Algorithm* algorithm : algorithms) {
     const Operation operation = algorithm->operation;
     progress.doing(fmt::format("{} {}", operation->name, algorithm->name));
     progress(done++, std::ssize(algorithms));
-    const auto list_one = [&] {
-      const Collective open(*algorithm, plain_arguments(operation));
-      Json common = describe(*algorithm);
-      common["topology"] = topology.name();
-      const auto reason = refusal(open, topology);
-      common["admitted"] = !reason;
-      put(common, "refusal", reason ? Json(*reason) : Json(nullptr), "it runs here");
-      if (reason) {
-        refused.push_back(fmt::format("{} {}", operation->name, named(algorithm->name, *reason)));
-        of_refused.push_back(std::move(common));
-        return;
-      }
-      for (std::size_t size = 0; size < sizes.size(); ++size) {
-        const auto [choice, is_new] = choices.try_emplace(
-            {operation->name, size}, operation, weights, model, sizes[size], figures.get());
-        if (const auto& taken = choice->second.one_port; is_new && taken) {
-          takes.push_back(fmt::format(
-              "{} for {} of {} ({})", taken->text(), operation->name,
-              bytes_text(static_cast<double>(sizes[size])),
-              taken_text(*taken, weights, model, sizes[size], options.choice, figures.get())));
-        }
-        Collective collective = open;
-        collective.settle(topology, model, sizes[size]);
-        // Shared by all algorithms of an operation without a bound of their own.
-        const std::tuple of_operation(operation->name, algorithm->ports, algorithm->bound);
-        if (!bounds.contains(of_operation)) {
-          bounds[of_operation] = collective.lower_bound(topology, algorithm->ports);
-        }
-        const LowerBound& bound = bounds[of_operation];
-        const auto& [prediction, contention] = weights(collective);
-        const auto model_us = model_time_us(prediction, model, sizes[size]);
-        const TimeParts parts = time_parts(prediction, model, sizes[size]);
-        CallFigures::Answer answer;
-        if (figures != nullptr) {
-          answer = (*figures)(collective, sizes[size], takes_all_ports(*algorithm, Ports::one));
-        }
-        std::optional<double> figure;
-        if (answer.figure) figure = options.choice.cell_figure(*answer.figure);
-        rows.push_back({operation,
-                        size,
-                        figures != nullptr ? standing(figure, Contention::counted)
-                                           : standing(model_us, contention),
-                        {std::string(operation->name), std::string(algorithm->name),
-                         std::string(to_string(algorithm->ports)), std::to_string(sizes[size]),
-                         cell(prediction.startups), cell(prediction.transmission_blocks),
-                         link_blocks_cell(prediction, contention), cell(bound.transmission_blocks),
-                         bound_source_cell(bound), cell(prediction.rearranged_blocks),
-                         cell(prediction.combined_blocks), cell_rate(parts.startups_us),
-                         cell_rate(parts.transfer_us), cell_rate(parts.rearrange_us),
-                         cell_rate(parts.combine_us), model_cell(model_us, contention),
-                         choice->second.cell(*algorithm)},
-                        {}});
-        if (figures != nullptr) {
-          rows.back().cells.insert(rows.back().cells.end() - 1, cell_rate(figure));
-        }
-        Json result = common;
-        result["predicted"] = prediction_json(prediction);
-        result["lower_bound"] = lower_bound_json(bound);
-        put(result, "model_contention", contention_json(prediction, contention),
-            "the source gives no formula");
-        result["block_bytes"] = sizes[size];
-        result["cost_model"] = cost_model_json(model);
-        put(result, "model_time_us", json_value(model_us), "the source gives no formula");
-        result["model_time_parts_us"] = time_parts_json(parts);
-        const auto put_figure = [&](const char* key, bool given, const char* not_given) {
-          put(result, key, given && answer.figure ? Json(*answer.figure) : Json(nullptr),
-              given ? answer.reason : not_given);
-        };
-        put_figure("replayed_ps", options.choice.by_replay(), "--cost replay was not given");
-        put_figure("work_bytes", options.choice.by_work(), "--cost work was not given");
-        result["chosen_by_auto"] = AutoChoice::is(choice->second.one_port, *algorithm);
-        result["chosen_by_auto_all_ports"] = AutoChoice::is(choice->second.all_port, *algorithm);
-        rows.back().json = std::move(result);
-      }
-    };
     try {
-      list_one();
+      list.add(*algorithm, sizes);
     } catch (...) {
       const auto trouble = failure_of(std::current_exception());
       if (!trouble || trouble->code == usage) throw;
@@ -340,35 +347,33 @@ bool list_admitted(const Context& context, const std::vector<const Algorithm*>& 
           fmt::format("FAILED: {} {}: {}", operation->name, algorithm->name, trouble->text));
     }
   }
-  // The cheapest first, operation by operation in their order.
-  for (auto first = rows.begin(); first != rows.end();) {
-    const auto last = std::find_if(
-        first, rows.end(), [&](const ListRow& row) { return row.operation != first->operation; });
-    std::stable_sort(first, last);
-    first = last;
-  }
+  list.sort();
   Table table(columns_of_admitted(sizes.size() > 1, reduce, options.choice));
-  for (ListRow& row : rows) {
+  for (ListRow& row : list.rows) {
     const bool winner = row.cells.back() == "*";
     table.add(std::move(row.cells), winner);
     results.push_back(std::move(row.json));
   }
-  std::ranges::move(of_refused, std::back_inserter(results));
+  std::ranges::move(list.of_refused, std::back_inserter(results));
   print_table(output, table);
-  print_note(output,
-             fmt::format(
-                 "auto: `*`: picked (the lowest {} of the one-port algorithms); `all`: picked with "
-                 "--ports all; `no`: never picked (baseline, slow to plan, or nonstandard routes)",
-                 options.choice.by_replay() ? "replayed time"
-                 : options.choice.by_work() ? "work"
-                                            : "model time"));
-  if (!takes.empty() && takes.size() <= 8)
-    print_note(output, "auto picks " + fmt::format("{}", fmt::join(takes, "; ")));
+  if (list.has_counted) print_note(output, counted_note);
+  print_note(output, fmt::format("auto: `*`: picked (the lowest {} with {}){}; `no`: never picked "
+                                 "(baseline, slow to plan, or nonstandard routes)",
+                                 options.choice.by_replay() ? "replayed time"
+                                 : options.choice.by_work() ? "work"
+                                                            : "model time",
+                                 ports_name(ports_of(options.ports).front()),
+                                 options.ports == "both" ? "; `all`: picked with all ports" : ""));
+  if (!list.picks.empty() && list.picks.size() <= 8) {
+    print_note(output,
+               fmt::format("{} {}", options.ranked.names.empty() ? "auto picks" : "best of these:",
+                           fmt::join(list.picks, "; ")));
+  }
   if (output.wide) {
-    for (const std::string& reason : refused) print_note(output, "not applicable: " + reason);
-  } else if (!refused.empty()) {
+    for (const std::string& reason : list.refused) print_note(output, "not applicable: " + reason);
+  } else if (const std::size_t count = list.refused.size(); count > 0) {
     print_note(output, fmt::format("{} more {} not applicable here; --wide gives the reasons",
-                                   refused.size(), refused.size() == 1 ? "is" : "are"));
+                                   count, count == 1 ? "is" : "are"));
   }
   for (const std::string& text : broken) {
     print(filled(text, "# ", "#   "));
@@ -377,45 +382,19 @@ bool list_admitted(const Context& context, const std::vector<const Algorithm*>& 
   return broken.empty();
 }
 
-/// A cell of a markdown table.
-std::string markdown_cell(std::string_view text) {
-  std::string result;
-  for (const char c : text) {
-    if (c == '|' || c == '*') result += '\\';
-    if (c == '<' || c == '>') {
-      result += c == '<' ? "&lt;" : "&gt;";
-    } else {
-      result += c == '\n' ? ' ' : c;
-    }
+void require_network(const ListCommand& options) {
+  if (options.markdown && !options.on.empty()) {
+    throw UsageError("--markdown lists algorithms without a network; do not combine it with --on");
   }
-  return result;
-}
-
-/// One table for each operation: docs/reference/algorithms.md.
-void print_markdown(const std::vector<const Algorithm*>& algorithms) {
-  std::optional<Operation> last;
-  for (const Algorithm* algorithm : algorithms) {
-    if (!last || *last != algorithm->operation) {
-      last = algorithm->operation;
-      print(fmt::format("\n## {}\n\n{}\n\n", (*last)->name, markdown_cell((*last)->summary)));
-      print("| algorithm | what | needs | ports | free of contention | options | source |\n");
-      print("|---|---|---|---|---|---|---|\n");
-    }
-    std::string needs, options;
-    for (const Need& need : algorithm->needs) {
-      needs += fmt::format("{}{}", needs.empty() ? "" : "; ", markdown_cell(need.text));
-    }
-    if (algorithm->needs_commutative) needs += needs.empty() ? "" : "; ";
-    if (algorithm->needs_commutative) needs += "a commutative operator";
-    for (const Option& option : algorithm->options) {
-      options += fmt::format("{}`{}` = {} [{}]", options.empty() ? "" : "<br>", option.name,
-                             markdown_cell(option.values()), option.text(option.preset));
-    }
-    print(fmt::format(
-        "| `{}` | {} | {} | {} | {} | {} | {}{} |\n", algorithm->name,
-        markdown_cell(algorithm->summary), needs, to_string(algorithm->ports),
-        algorithm->contention_free ? "yes" : "no", options, markdown_cell(algorithm->source),
-        algorithm->remark.empty() ? "" : fmt::format(" ({})", markdown_cell(algorithm->remark))));
+  for (const CLI::Option* const option : options.of_network) {
+    if (option->count() == 0) continue;
+    throw UsageError(
+        options.markdown
+            ? fmt::format(
+                  "--markdown lists algorithms without a network; do not combine it with {}",
+                  option->get_name())
+            : fmt::format("{} has no effect without a network: name one with --on",
+                          option->get_name()));
   }
 }
 
@@ -424,36 +403,28 @@ ExitCode list(Context& context, const ListCommand& given) {
   const CommandLimit limit(context, milliseconds_of(options.time_limit));
   options.output.validate();
   options.model = options.choice.cost_model(options.model);
-  const auto algorithms = chosen(options.operation);
+  options.ranked.require(options.operations());
+  const auto algorithms = options.algorithms();
   std::vector<Json> results;
+  bool complete = true;
   if (options.markdown) {
     options.output.require_text("--markdown");
-    if (!options.on.empty() || options.bytes_option->count() > 0 ||
-        options.choice.by != "formula" || options.choice.has_machine()) {
-      throw UsageError(
-          "--markdown lists algorithms without a network; do not combine it with --on, --bytes, "
-          "--cost or --machine");
-    }
+    require_network(options);
     print_markdown(algorithms);
     for (const Algorithm* algorithm : algorithms) results.push_back(describe(*algorithm));
-    write_results(context, options.output, results, false);
-    return passed;
-  }
-  if (options.aliases) {
+  } else if (options.aliases) {
     if (!options.on.empty()) throw UsageError("--aliases lists names without a network: omit --on");
-    write_results(context, options.output, list_aliases(options.operation, options.output), false);
-    return passed;
-  }
-  bool complete = true;
-  if (options.on.empty()) {
-    if (options.bytes_option->count() > 0) {
-      throw UsageError("--bytes has no effect without a network: name one with --on");
-    }
-    if (options.choice.by != "formula" || options.choice.has_machine()) {
-      throw UsageError("--cost and --machine have no effect without a network: name one with --on");
-    }
+    require_network(options);
+    results = list_aliases(options.operation, options.output);
+  } else if (options.on.empty()) {
+    require_network(options);
     results = list_everything(algorithms, options.output);
   } else {
+    if (options.ports.empty()) {
+      options.ports = !options.choice.has_machine()                      ? "both"
+                      : options.choice.resolve().profile->model.all_port ? "all"
+                                                                         : "one";
+    }
     const std::vector<Bytes> sizes = parse_sizes(options.bytes);
     for (const Topology& topology : parse_topologies(options.on)) {
       complete = list_admitted(context, algorithms, topology, options, sizes, results) && complete;
@@ -471,7 +442,14 @@ Action add_list(CLI::App& program) {
       "list", "List operations and algorithms; with --on: those that a network admits");
   app.add_option("OPERATION", options->operation, operations_text() + "; default: all of them");
   add_on_option(app, options->on, false);
-  options->bytes_option = add_sizes_option(app, options->bytes, "Block size for the modelled time");
+  add_ranked_options(app, options->ranked);
+  app.add_option("--ports", options->ports,
+                 "Conclude for machines with one port, with all ports, or for both (default: the "
+                 "machine's, else both)")
+      ->type_name("one|all|both")
+      ->check(one_of({"one", "all", "both"}))
+      ->group("What");
+  add_sizes_option(app, options->bytes, "Block size for the modelled time");
   app.add_flag("--markdown", options->markdown,
                "Print tables of all algorithms as markdown (docs/reference/algorithms.md)")
       ->group("Output");
@@ -479,27 +457,37 @@ Action add_list(CLI::App& program) {
                "List what Open MPI, MPICH, NCCL and SMPI call the algorithms: names for "
                "--algorithm");
   add_choice_options(app, options->choice, options->model, "--cost");
+  for (const char* const name :
+       {"--operator", "--type", "--any-bits", "--ports", "--bytes", "--cost", "--machine"}) {
+    options->of_network.push_back(app.get_option(name));
+  }
   add_command_limit_option(app, options->time_limit);
   add_output_options(app, options->output);
   app.footer(
-      "Columns with --on, by the formulas of each algorithm's source:\n"
+      "Columns with --on, by the formulas of each algorithm's source, or counted in a dry run "
+      "(14c):\n"
       "  startups         steps\n"
       "  transmitted      sum over the steps of the largest message\n"
-      "  with contention  the same, with messages that share a link sent one after the other\n"
+      "  busiest link     sum over the steps of the blocks on the busiest link\n"
+      "  hops             with --wide: sum over the steps of the longest route\n"
       "  rearranged       blocks permuted in local memory, along the critical path\n"
       "  combined         blocks combined by a reduction, along the critical path\n"
-      "  model            the modelled time for blocks of m bytes: ts x startups + tw x m x with "
-      "contention\n"
-      "                   + tr x m x rearranged + tc x m x combined\n"
+      "  model            the modelled time for blocks of m bytes: ts x startups + the larger of\n"
+      "                   th x hops + tw x m x transmitted and th x startups + tw x m x busiest "
+      "link\n"
+      "                   + tr x m x rearranged + tc x m x combined (docs/explanation/costs.md)\n"
       "  replayed         with --cost replay: the time on the machine "
       "(docs/explanation/replay.md)\n"
       "  work             with --cost work: messages and bytes of all nodes, the cost of "
       "emulation\n"
-      "  auto             `*`: `auto` picks it; `all`: picked with --ports all; `no`: never "
-      "picked\n"
+      "  same bits        reductions: whether all nodes end with the same bits of a rounded sum; "
+      "`exact`:\n"
+      "                   with this operator always\n"
+      "  auto             `*`: `auto` picks it; `all`: picked with all ports; `no`: never picked\n"
       "                   (baseline, slow to plan, or nonstandard routes)\n"
-      "'-': the source gives no formula. '?': contention is unknown, because no formula gives it "
-      "and the network is too large to count it in a dry run; the time is then a lower bound "
+      "Each algorithm has the options of lowest modelled time.\n"
+      "'-' or '?': no formula gives it, and the network is too large to count it in a dry run; if "
+      "the contention or the hops are unknown, the time is a lower bound "
       "('>='). Rows are sorted by the cost that `auto` minimizes. --wide adds the parts of the "
       "time, and the algorithms that the network does not admit, with the reason.\n\n"
       "Examples:\n"

@@ -53,8 +53,8 @@ std::string ranks_text(const Json& by_rank) {
     table.add({name, text(values.front().first), text(values[values.size() / 2].first),
                text(values.back().first), std::to_string(values.back().second)});
   };
-  row("messages sent", "messages", 1);
-  row("bytes sent", "bytes", 1);
+  row("point-to-point messages", "messages", 1);
+  row("point-to-point bytes", "bytes", 1);
   row("ms in MPI calls (host)", "inside_us", 1000);
   row("ms outside (host)", "outside_us", 1000);
   row("unsuccessful polls", "polls", 1);

@@ -14,9 +14,11 @@
 #include "wormcube/apps/cli/options/modelled.hpp"
 #include "wormcube/apps/cli/options/networks.hpp"
 #include "wormcube/apps/cli/options/numbers.hpp"
+#include "wormcube/apps/cli/options/ranked.hpp"
 #include "wormcube/apps/cli/options/schedules.hpp"
 #include "wormcube/apps/cli/options/trace.hpp"
 #include "wormcube/apps/common/trace.hpp"
+#include "wormcube/collectives/harness/choose.hpp"
 #include "wormcube/runtime/base/error.hpp"
 #include "wormcube/runtime/replay/analysis.hpp"
 #include "wormcube/runtime/schedule/text.hpp"
@@ -65,9 +67,12 @@ class Replayer {
     const ReplayBounds bounds = bounds_of(task, schedule, routing, model);
     const LockStepForm form = lock_step_form(schedule, routing, model, report);
     std::optional<double> formula;
-    if (task.collective != nullptr) {
-      formula = model_time_us(task.collective->predict(schedule.topology), resolved_.cost,
-                              task.block_bytes);
+    bool at_least = false;
+    const bool has_formula = task.collective != nullptr && !model.stores();
+    if (has_formula) {
+      const Weighed weighed = weigh(*task.collective, schedule.topology, task.block_bytes);
+      formula = weighed.us(resolved_.cost, task.block_bytes);
+      at_least = weighed.at_least();
     }
     std::optional<double> efficiency;
     if (r.time && *r.time > 0) {
@@ -82,7 +87,10 @@ class Replayer {
     json["uncontended_ps"] =
         r.time && r.blocked == 0 ? *r.time : uncontended(schedule, routing, model).time;
     put(json, "formula_us", json_value(formula),
-        task.collective == nullptr ? of_a_file : "the source gives no formula");
+        task.collective == nullptr ? of_a_file
+        : has_formula              ? no_counts
+                                   : "the model has no routers that store messages");
+    json["formula_at_least"] = at_least;
     const char* const no_bound = task.collective == nullptr ? of_a_file : "no bound is known";
     Json bounds_json;
     const auto bound = [&](const char* name, const std::optional<Ticks>& value) {
@@ -111,7 +119,8 @@ class Replayer {
         options_.critical_path && r.time ? critical_path_json(critical_path(schedule, model, r))
                                          : Json(nullptr),
         options_.critical_path ? "a deadlock" : "--critical-path was not given");
-    results_.add(cells(task, schedule, all_port, r, form, formula, bounds, efficiency, lost, use),
+    results_.add(cells(task, schedule, all_port, r, form, model_cell(formula, at_least), bounds,
+                       efficiency, lost, use),
                  std::move(json));
     tell(task, schedule, routing, model, r, form);
     if (options_.trace.wanted()) {
@@ -173,8 +182,7 @@ class Replayer {
 
   static std::vector<std::string> cells(const ReplayTask& task, const Schedule& schedule,
                                         bool all_port, const Replay& r, const LockStepForm& form,
-                                        const std::optional<double>& formula,
-                                        const ReplayBounds& bounds,
+                                        const std::string& formula, const ReplayBounds& bounds,
                                         const std::optional<double>& efficiency, const Losses& lost,
                                         const UseOfLinks& use) {
     constexpr double percent = 100;
@@ -185,7 +193,7 @@ class Replayer {
             task.collective == nullptr ? "-" : std::to_string(task.block_bytes),
             r.time ? seconds_cell(*r.time) : "-",
             (form.not_exact.empty() ? "" : ">") + seconds_cell(form.time),
-            cell_rate(formula),
+            formula,
             seconds_cell(bounds.highest()),
             efficiency ? rounded(*efficiency) : "-",
             std::to_string(r.blocked),
@@ -327,6 +335,7 @@ ExitCode replay_command(Context& context, const ReplayCommand& given) {
     const ExitCode code = replayer({&collective, row.block_bytes, collective.text()}, schedule,
                                    all_port(options.what.algorithm, *collective.algorithm));
     note_remark(results, *collective.algorithm, row.topology);
+    note_bits(results, collective, row.topology);
     return code;
   };
   const auto explain = [&](const Topology& topology, Bytes bytes) {
@@ -396,7 +405,7 @@ Action add_replay(CLI::App& program) {
       "  time       the slowest node's time\n"
       "  lock step  closed-form time if nodes were synchronised after each step; '>': it may take "
       "longer\n"
-      "  formula    the algorithm's own, with ts, tw, tr and tc; no hops, only counted contention\n"
+      "  formula    the modelled time, as in `list`: hops, ports and contention included\n"
       "  bound      a time that no algorithm can beat (for a file: that these messages cannot "
       "beat)\n"
       "  eff.       bound / time\n"

@@ -3,6 +3,7 @@
 #include "wormcube/apps/cli/commands/replay_figures.hpp"
 
 #include "wormcube/apps/cli/options/cost.hpp"
+#include "wormcube/collectives/harness/choose.hpp"
 
 #include <fmt/core.h>
 
@@ -130,33 +131,38 @@ std::vector<Table::Column> replay_columns(std::size_t topology_width, std::size_
 
 std::vector<std::string> explanation(const ReplayTask& task, const Topology& topology,
                                      const CostModel& cost) {
-  const Prediction p = task.collective->predict(topology);
+  const Weighed weighed = weigh(*task.collective, topology, task.block_bytes);
+  const auto time = time_parts(weighed, cost, task.block_bytes);
+  if (!time) return {fmt::format("{}: {}", task.name, no_counts)};
+  const Prediction& p = weighed.prediction;
+  const CallCounts counts = call_counts(p, task.block_bytes);
   const auto m = static_cast<double>(task.block_bytes);
-  std::vector<std::string> lines;
-  if (!p.startups || (!p.transmission_blocks && !p.link_blocks)) {
-    return {fmt::format("{}: its source gives no formula", task.name)};
-  }
-  const double blocks = p.link_blocks.value_or(p.transmission_blocks.value_or(0));
-  lines.push_back(
-      fmt::format("{} on {}, blocks of {} B:", task.name, topology.name(), task.block_bytes));
-  std::string formula = fmt::format("  ts x {:g} + tw x m x {:g}", *p.startups, blocks);
-  std::string numbers = fmt::format("  {:g} x {:g} + {:g} x {:g} x {:g}", cost.startup_us,
-                                    *p.startups, cost.transfer_us, m, blocks);
-  std::string parts =
-      fmt::format("  {:g} + {:g}", cost.startup_us * *p.startups, cost.transfer_us * m * blocks);
-  const auto add = [&](const char* name, double us, const std::optional<double>& count) {
-    if (!count || *count == 0) return;
-    formula += fmt::format(" + {} x m x {:g}", name, *count);
-    numbers += fmt::format(" + {:g} x {:g} x {:g}", us, m, *count);
-    parts += fmt::format(" + {:g}", us * m * *count);
+  std::string formula, numbers, parts;
+  const auto add = [&](std::string_view name, double count, double us, double part) {
+    if (count == 0) return;
+    const char* const plus = formula.empty() ? "  " : " + ";
+    const bool of_bytes = name.find(" x m") != std::string_view::npos;
+    formula += fmt::format("{}{} x {:g}", plus, name, count);
+    numbers += of_bytes ? fmt::format("{}{:g} x {:g} x {:g}", plus, us, m, count)
+                        : fmt::format("{}{:g} x {:g}", plus, us, count);
+    parts += fmt::format("{}{:g}", plus, part);
   };
-  add("tr", cost.rearrange_us, p.rearranged_blocks);
-  add("tc", cost.combine_us, p.combined_blocks);
-  lines.push_back(formula);
-  lines.push_back(numbers);
-  lines.push_back(parts + fmt::format(" = {:g} us", predicted_us(p, cost, task.block_bytes)));
-  if (p.link_blocks && p.link_blocks != p.transmission_blocks) {
-    lines.emplace_back("  (links are shared: blocks count times the load of their busiest link)");
+  add("ts", counts.startups, cost.startup_us, time->startups_us);
+  add("th", time->by_link ? counts.startups : counts.hops, cost.link_hop_us(), time->hops_us);
+  add("tw x m", time->by_link ? *p.link_blocks : p.transmission_blocks.value_or(0),
+      time->by_link ? cost.link_byte_us() : cost.transfer_us, time->transfer_us);
+  add("tr x m", p.rearranged_blocks.value_or(0), cost.rearrange_us, time->rearrange_us);
+  add("tc x m", p.combined_blocks.value_or(0), cost.combine_us, time->combine_us);
+  std::vector<std::string> lines{
+      fmt::format("{} on {}, blocks of {} B:", task.name, topology.name(), task.block_bytes),
+      formula, numbers,
+      parts + fmt::format(" = {:.8g} us{}", time->total_us,
+                          weighed.at_least() ? ", a lower bound" : "")};
+  lines.emplace_back(time->by_link
+                         ? "  limited by the busiest link: it carries more than the longest message"
+                         : "  limited by the ports: the longest message, over the longest route");
+  if (cost.flit_bytes > 1 && time->transfer_us > 0) {
+    lines.push_back(fmt::format("  (each message is at least a flit of {:g} B)", cost.flit_bytes));
   }
   lines.push_back(fmt::format("  source: {}", task.collective->algorithm->source));
   return lines;

@@ -4,6 +4,7 @@
 #include "wormcube/apps/cli/commands/reproduce_json.hpp"
 #include "wormcube/apps/cli/commands/reproduce_products.hpp"
 #include "wormcube/apps/cli/core/json.hpp"
+#include "wormcube/apps/cli/core/print.hpp"
 #include "wormcube/apps/cli/core/time_limited.hpp"
 #include "wormcube/apps/cli/options/algorithms.hpp"
 #include "wormcube/apps/cli/options/call.hpp"
@@ -34,7 +35,7 @@ struct ReproduceCommand {
   std::string paper;
   std::vector<std::string> on;
   std::vector<int> sizes;
-  CheckOptions check{.prove_up_to = 1024, .record_pieces = 200'000'000};
+  CheckOptions check{.prove_up_to = 1024, .record_pieces = 1'000'000'000};
   Rank count_up_to = 40000;  // wang-tseng
   const CLI::Option* count_up_to_option = nullptr;
   std::string svg;
@@ -77,14 +78,21 @@ Json row_json(const std::string& network, const ReproducedRow& row) {
   return json;
 }
 
-Table rows_table() {
-  return Table({{.head = "row", .text = true, .drop = 1},
-                {.head = "algorithm", .text = true},
-                {.head = "figure", .text = true},
-                {.head = "unit", .text = true, .drop = 2},
-                {.head = "printed"},
-                {.head = "corrected"},
-                {.head = "counted"},
+/// For rows that are printed one by one.
+Table rows_table(const Paper& paper) {
+  constexpr std::size_t width = 12;  // of a count with nine digits
+  std::vector<std::string> labels, algorithms;
+  for (const PaperRow& row : paper.rows) {
+    labels.emplace_back(row.label);
+    algorithms.emplace_back(row.algorithm);
+  }
+  return Table({{.head = "row", .text = true, .names = labels, .drop = 1},
+                {.head = "algorithm", .text = true, .names = algorithms},
+                {.head = "figure", .text = true, .names = {"rearrangement"}},
+                {.head = "unit", .text = true, .names = {"blocks"}, .drop = 2},
+                {.head = "printed", .width = width},
+                {.head = "corrected", .width = width},
+                {.head = "counted", .width = width},
                 {.head = "as printed"},
                 {.head = "link load", .wide = true},
                 {.head = "delivered", .wide = true},
@@ -92,17 +100,23 @@ Table rows_table() {
 }
 
 /// Three lines, one for each figure.
-void add_row(Table& table, const ReproducedRow& row) {
+void print_row(const OutputOptions& output, const Table& table, const ReproducedRow& row) {
+  if (!output.text()) return;
+  std::string text;
   for (const auto& [name, unit, figure] :
        {std::tuple("startups", "steps", &row.startups),
         std::tuple("transmission", "blocks", &row.transmission),
         std::tuple("rearrangement", "blocks", &row.rearrangement)}) {
-    table.add({std::string(row.row->label), std::string(row.row->algorithm), name, unit,
-               cell(figure->printed), cell(figure->corrected), cell(figure->counted),
-               figure->printed ? cell(is_as_printed(*figure)) : "-",
-               cell(static_cast<double>(row.check.report.link_load_max)), cell(row.check.delivered),
-               !row.passed() ? "NO" : cell(row.verdict())});
+    text +=
+        table.row_text({std::string(row.row->label), std::string(row.row->algorithm), name, unit,
+                        cell(figure->printed), cell(figure->corrected), cell(figure->counted),
+                        figure->printed ? cell(is_as_printed(*figure)) : "-",
+                        cell(static_cast<double>(row.check.report.link_load_max)),
+                        cell(row.check.delivered), !row.passed() ? "NO" : cell(row.verdict())},
+                       Table::style(output));
   }
+  print_data(text);
+  flush_output();
 }
 
 void print_formulas(const OutputOptions& output, const Paper& paper) {
@@ -229,17 +243,18 @@ ExitCode reproduce_paper(Context& context, const ReproduceCommand& options) {
   };
   for (std::size_t i = 0; i < topologies.size(); ++i) {
     progress.doing(topologies[i].name());
-    Table printed = rows_table();
+    const Table printed = rows_table(paper);
+    print_fact(output, "topology", topology_text(topologies[i]));
+    if (output.text()) print_data(printed.heads_text(Table::style(output)));
+    flush_output();
     const auto each = [&](const ReproducedRow& row) {
-      add_row(printed, row);
+      print_row(output, printed, row);
       rows.push_back(row_json(topologies[i].name(), row));
       all_passed = all_passed && row.passed();
       keep({});
       rows_done.add();
     };
     const ReproducedTable table = reproduce(paper, topologies[i], options.check, each);
-    print_fact(output, "topology", topology_text(topologies[i]));
-    print_table(output, printed);
     for (const ReproducedRow& row : table.rows) {
       const Algorithm& algorithm = *row.check.collective.algorithm;
       if (is_of_results(algorithm.remark, topologies[i].dimensions()))

@@ -17,6 +17,7 @@
 #include "wormcube/apps/cli/options/modelled.hpp"
 #include "wormcube/apps/cli/options/networks.hpp"
 #include "wormcube/apps/cli/options/numbers.hpp"
+#include "wormcube/apps/cli/options/ranked.hpp"
 #include "wormcube/apps/cli/options/trace.hpp"
 #include "wormcube/apps/common/run_trace.hpp"
 #include "wormcube/apps/draw/picture.hpp"
@@ -133,10 +134,7 @@ Json result_json(const Context& context, Json json, const RunResult& result,
   json["time_quartile3_us"] = result.quartile3_us;
   json["time_max_us"] = result.max_us;
   put(json, "time_back_to_back_us", json_value(result.back_to_back_us), "no --calls");
-  put(json, "model_time_us", json_value(result.model_us), "the source gives no formula");
-  put(json, "model_contention",
-      result.model_us ? Json(to_string(result.model_contention)) : Json(nullptr),
-      "the source gives no formula");
+  add_model_json(json, result.weighed, options.run.model, result.block_bytes);
   put(json, "data_bytes", json_value(result.data_bytes), "a barrier moves no data");
   put(json, "algbw_gb_per_s", json_value(result.algbw_gb_per_s), "no data, or no time");
   put(json, "busbw_gb_per_s", json_value(result.busbw_gb_per_s), "no data, or no time");
@@ -150,7 +148,6 @@ Json result_json(const Context& context, Json json, const RunResult& result,
   }
   json["parked"] = result.parked;
   json["peak_bytes"] = result.peak_bytes;
-  json["predicted"] = prediction_json(result.predicted);
   add_origin_json(context, json, *result.collective.algorithm, options, machine);
   put(json, "passed", result.wrong ? Json(result.passed()) : Json(nullptr), "--no-verify");
   return json;
@@ -198,7 +195,7 @@ std::vector<std::string> cells(const RunResult& result, bool all_port) {
           cell_rate(result.back_to_back_us),
           megabytes(result.algbw_gb_per_s),
           megabytes(result.busbw_gb_per_s),
-          model_cell(result.model_us, result.model_contention),
+          model_cell(result.model_us, result.weighed.at_least()),
           result.has_links ? number(std::round(result.link_bytes_max)) : "-",
           result.has_links ? number(result.blocked) : "-",
           number(result.parked),
@@ -281,6 +278,7 @@ class Runs {
     results_.add(cells(result, settled.all_port), std::move(json));
     if (run.links) results_.add_links(channels_json(result, row.topology));
     note_remark(results_, algorithm, row.topology);
+    note_bits(results_, row.collective, row.topology);
     if (trace_ != nullptr) write_trace(row);
     if (result.passed()) return passed;
     results_.note(fmt::format("{}: WRONG: {}", row.title, result.first_wrong));

@@ -15,6 +15,19 @@
 
 namespace wormcube::cli {
 
+void add_reduction_options(CLI::App& app, CallOptions& options, const std::string& group) {
+  options.operator_option =
+      app.add_option("--operator", options.reduction, "reductions and scans: the operator")
+          ->type_name("sum|product|min|max|and|or|xor|compose")
+          ->capture_default_str()
+          ->group(group);
+  options.type_option =
+      app.add_option("--type", options.type, "reductions and scans: the element type")
+          ->type_name("int32|int64|uint8|float|double|complex|affine")
+          ->capture_default_str()
+          ->group(group);
+}
+
 void add_call_options(CLI::App& app, CallOptions& options) {
   const std::string group = "Arguments of the call";
   options.root_option =
@@ -44,16 +57,7 @@ void add_call_options(CLI::App& app, CallOptions& options) {
           ->type_name("complement|bit-reversal|transpose")
           ->capture_default_str()
           ->group(group);
-  options.operator_option =
-      app.add_option("--operator", options.reduction, "reductions and scans: the operator")
-          ->type_name("sum|product|min|max|and|or|xor|compose")
-          ->capture_default_str()
-          ->group(group);
-  options.type_option =
-      app.add_option("--type", options.type, "reductions and scans: the element type")
-          ->type_name("int32|int64|uint8|float|double|complex|affine")
-          ->capture_default_str()
-          ->group(group);
+  add_reduction_options(app, options, group);
   options.in_place_option =
       app.add_flag("--in-place", options.in_place, "Use one buffer for input and output")
           ->group(group);

@@ -29,6 +29,8 @@ struct CallOptions {
   Arguments resolve(Operation operation) const;
 };
 void add_call_options(CLI::App& app, CallOptions& options);
+/// --operator and --type alone.
+void add_reduction_options(CLI::App& app, CallOptions& options, const std::string& group);
 /// Throws UsageError for an option that has no effect on this operation.
 void require_effect(const CLI::Option* option, bool takes, Operation operation,
                     std::string_view why);

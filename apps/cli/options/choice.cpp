@@ -11,19 +11,20 @@
 
 namespace wormcube::cli {
 
-ModelOptions::Resolved ChoiceOptions::resolve() const {
+ModelOptions ChoiceOptions::model_options() const {
   ModelOptions options;
   options.machine = machine;
   for (const auto& [flag, text] :
        {std::pair(cost.startup, &options.startup), std::pair(cost.transfer, &options.transfer),
-        std::pair(cost.rearrange, &options.rearrange), std::pair(cost.combine, &options.combine)}) {
+        std::pair(cost.rearrange, &options.rearrange), std::pair(cost.combine, &options.combine),
+        std::pair(cost.hop, &options.hop)}) {
     if (flag != nullptr && flag->count() > 0) *text = flag->results().back();
   }
   options.startup_option = cost.startup;
   options.transfer_option = cost.transfer;
   options.rearrange_option = cost.rearrange;
   options.combine_option = cost.combine;
-  return options.resolve();
+  return options;
 }
 
 double ChoiceOptions::cell_figure(std::int64_t figure) const {

@@ -28,7 +28,9 @@ struct ChoiceOptions {
   /// The machine to replay on: the profile, or the cost model's constants with flits of a byte. The
   /// command line overrides the profile. Throws UsageError for a time that is not a whole number of
   /// picoseconds.
-  ModelOptions::Resolved resolve() const;
+  ModelOptions::Resolved resolve() const { return model_options().resolve(); }
+  /// The same before it is resolved, for commands that take these options.
+  ModelOptions model_options() const;
   /// With --machine the formulas use its constants.
   CostModel cost_model(const CostModel& given) const;
 };

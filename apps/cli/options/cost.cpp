@@ -23,79 +23,88 @@ CostFlags add_cost_options(CLI::App& app, CostModel& model) {
       add("--ts", model.startup_us, "Start-up time of a message, microseconds", "US"),
       add("--tw", model.transfer_us, "Transfer time, microseconds per byte", "US"),
       add("--tr", model.rearrange_us, "Rearrangement time, microseconds per byte", "US"),
-      add("--tc", model.combine_us, "Combining time of a reduction, microseconds per byte", "US")};
+      add("--tc", model.combine_us, "Combining time of a reduction, microseconds per byte", "US"),
+      app.add_option("--hop", model.hop_us,
+                     "Time per link of a message's route, microseconds (default: a flit's time)")
+          ->type_name("US")
+          ->check(at_least(0))
+          ->group("Cost model (for `auto` and modelled times)")};
 }
 
 std::string cost_model_text(const CostModel& model) {
   return fmt::format(
       "ts {:.8g} us per message, tw {:.8g} us per byte, tr {:.8g} us per byte, tc {:.8g} us per "
-      "byte",
-      model.startup_us, model.transfer_us, model.rearrange_us, model.combine_us);
+      "byte, th {:.8g} us per link",
+      model.startup_us, model.transfer_us, model.rearrange_us, model.combine_us,
+      model.link_hop_us());
 }
 
 Json cost_model_json(const CostModel& model) {
   return {{"ts_us", model.startup_us},
           {"tw_us_per_byte", model.transfer_us},
           {"tr_us_per_byte", model.rearrange_us},
-          {"tc_us_per_byte", model.combine_us}};
+          {"tc_us_per_byte", model.combine_us},
+          {"th_us", model.link_hop_us()},
+          {"tw_link_us_per_byte", model.link_byte_us()},
+          {"flit_bytes", model.flit_bytes}};
 }
 
-namespace {
-
-/// Contention needs formulas for start-ups and transmission.
-bool has_transmission(const Prediction& prediction) {
-  return prediction.startups && (prediction.transmission_blocks || prediction.link_blocks);
+std::string count_cell(const std::optional<double>& count, CountedBy by) {
+  return cell(count) + (count && by == CountedBy::counted ? "c" : "");
 }
 
-}  // namespace
+std::string link_blocks_cell(const Weighed& weighed) {
+  if (!weighed.prediction.link_blocks) return "?";
+  return count_cell(weighed.prediction.link_blocks, weighed.link);
+}
 
-std::optional<double> model_time_us(const Prediction& prediction, const CostModel& model,
+std::string model_cell(const std::optional<double>& model_us, bool at_least) {
+  return (model_us && at_least ? ">= " : "") + cell_rate(model_us);
+}
+
+Json contention_json(const Weighed& weighed) {
+  const bool has_time = weighed.us({}, 1).has_value();
+  return has_time ? Json(to_string(weighed.contention)) : Json(nullptr);
+}
+
+std::optional<ModelTime> time_parts(const Weighed& weighed, const CostModel& model,
                                     Bytes block_bytes) {
-  if (!has_transmission(prediction)) return std::nullopt;
-  return predicted_us(prediction, model, block_bytes);
+  if (!weighed.us(model, block_bytes)) return std::nullopt;
+  return model_time(call_counts(weighed.prediction, block_bytes), model);
 }
 
-std::string link_blocks_cell(const Prediction& prediction, Contention contention) {
-  if (!has_transmission(prediction)) return "-";
-  return contention == Contention::unknown ? "?" : cell(prediction.link_blocks);
-}
-
-std::string model_cell(const std::optional<double>& model_us, Contention contention) {
-  const bool least = model_us && contention == Contention::unknown;
-  return (least ? ">= " : "") + cell_rate(model_us);
-}
-
-Json contention_json(const Prediction& prediction, Contention contention) {
-  return has_transmission(prediction) ? Json(to_string(contention)) : Json(nullptr);
-}
-
-TimeParts time_parts(const Prediction& prediction, const CostModel& model, Bytes block_bytes) {
-  const auto bytes = static_cast<double>(block_bytes);
-  const auto times = [](double unit_us, const std::optional<double>& count) {
-    return count ? std::optional(unit_us * *count) : std::nullopt;
-  };
-  const auto& transmission =
-      prediction.link_blocks ? prediction.link_blocks : prediction.transmission_blocks;
-  return {times(model.startup_us, prediction.startups),
-          times(model.transfer_us * bytes, transmission),
-          times(model.rearrange_us * bytes, prediction.rearranged_blocks),
-          times(model.combine_us * bytes, prediction.combined_blocks)};
-}
-
-Json time_parts_json(const TimeParts& parts) {
+Json time_parts_json(const std::optional<ModelTime>& parts) {
   Json json;
-  for (const auto& [name, value] :
-       {std::pair("startups", parts.startups_us), std::pair("transfer", parts.transfer_us),
-        std::pair("rearrangement", parts.rearrange_us), std::pair("combining", parts.combine_us)}) {
-    put(json, name, json_value(value), "the source gives no formula");
+  for (const auto& [name, member] :
+       {std::pair("startups", &ModelTime::startups_us), std::pair("hops", &ModelTime::hops_us),
+        std::pair("transfer", &ModelTime::transfer_us),
+        std::pair("rearrangement", &ModelTime::rearrange_us),
+        std::pair("combining", &ModelTime::combine_us)}) {
+    put(json, name, parts ? json_value((*parts).*member) : Json(nullptr), no_counts);
   }
   return json;
 }
 
-Json prediction_json(const Prediction& prediction) {
+void add_model_json(Json& json, const Weighed& weighed, const CostModel& model, Bytes block_bytes) {
+  json["predicted"] = prediction_json(weighed.prediction, no_counts);
+  json["counted_by"] = {{"startups", to_string(weighed.startups)},
+                        {"transmission_blocks", to_string(weighed.transmission)},
+                        {"rearranged_blocks", to_string(weighed.rearranged)},
+                        {"combined_blocks", to_string(weighed.combined)},
+                        {"link_blocks", to_string(weighed.link)},
+                        {"hops", to_string(weighed.hops)}};
+  const auto parts = time_parts(weighed, model, block_bytes);
+  put(json, "model_contention", contention_json(weighed), no_counts);
+  put(json, "model_time_us", parts ? json_value(parts->total_us) : Json(nullptr), no_counts);
+  json["model_time_parts_us"] = time_parts_json(parts);
+  put(json, "model_limited_by", parts ? Json(parts->by_link ? "link" : "ports") : Json(nullptr),
+      no_counts);
+}
+
+Json prediction_json(const Prediction& prediction, const char* reason) {
   Json json;
   const auto add = [&](const char* name, const std::optional<double>& value) {
-    put(json, name, json_value(value), "the source gives no formula");
+    put(json, name, json_value(value), reason);
   };
   add("startups", prediction.startups);
   add("transmission_blocks", prediction.transmission_blocks);
@@ -104,6 +113,7 @@ Json prediction_json(const Prediction& prediction) {
   add("working_blocks", prediction.working_blocks);
   add("link_load", prediction.link_load);
   add("link_blocks", prediction.link_blocks);
+  add("hops", prediction.hops);
   return json;
 }
 

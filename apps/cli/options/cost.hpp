@@ -15,29 +15,34 @@ namespace wormcube::cli {
 /// The cost model's options: which of them were given.
 struct CostFlags {
   const CLI::Option *startup = nullptr, *transfer = nullptr, *rearrange = nullptr,
-                    *combine = nullptr;
+                    *combine = nullptr, *hop = nullptr;
 };
 CostFlags add_cost_options(CLI::App& app, CostModel& model);
 std::string cost_model_text(const CostModel& model);
 Json cost_model_json(const CostModel& model);
 
-/// The model's time; empty if a formula is missing.
-std::optional<double> model_time_us(const Prediction& prediction, const CostModel& model,
+/// A count, with a "c" if a dry run counted it: "14c".
+std::string count_cell(const std::optional<double>& count, CountedBy by);
+/// The note below tables with such cells.
+inline constexpr const char* counted_note = "c: counted in a dry run, because no formula gives it";
+/// Blocks on the busiest link: "?" if unknown. And the modelled time: ">= 70.50" leaves out
+/// unknown contention or hops.
+std::string link_blocks_cell(const Weighed& weighed);
+std::string model_cell(const std::optional<double>& model_us, bool at_least);
+/// "none", "formula", "counted", "unknown"; null without a time.
+Json contention_json(const Weighed& weighed);
+/// The parts of the modelled time; nothing without a time.
+std::optional<ModelTime> time_parts(const Weighed& weighed, const CostModel& model,
                                     Bytes block_bytes);
-/// Transmission in blocks with contention: "?" if contention is unknown, "-" if the source gives no
-/// formula. And the modelled time: ">= 70.50" leaves out unknown contention.
-std::string link_blocks_cell(const Prediction& prediction, Contention contention);
-std::string model_cell(const std::optional<double>& model_us, Contention contention);
-/// "none", "formula", "counted", "unknown"; null where the source gives no formula.
-Json contention_json(const Prediction& prediction, Contention contention);
-/// The parts of the modelled time. Empty if a formula is missing.
-struct TimeParts {
-  std::optional<double> startups_us, transfer_us, rearrange_us, combine_us;
-};
-TimeParts time_parts(const Prediction& prediction, const CostModel& model, Bytes block_bytes);
-Json time_parts_json(const TimeParts& parts);
+Json time_parts_json(const std::optional<ModelTime>& parts);
+/// Sets "predicted", "counted_by", "model_contention", "model_time_us", "model_time_parts_us" and
+/// "model_limited_by".
+void add_model_json(Json& json, const Weighed& weighed, const CostModel& model, Bytes block_bytes);
+inline constexpr const char* no_counts =
+    "its source gives no formula, and a dry run would be too long";
 /// {"startups", "transmission_blocks", ..}
-Json prediction_json(const Prediction& prediction);
+Json prediction_json(const Prediction& prediction,
+                     const char* reason = "the source gives no formula");
 /// {"startups", "transmission_blocks", "transmission_source", "tight", "exact", "source"}
 Json lower_bound_json(const LowerBound& bound);
 /// Why there is no exact bound on start-ups that is also one on transmission.

@@ -108,6 +108,9 @@ ModelOptions::Resolved ModelOptions::resolve() const {
   model.require_valid();
   resolved.cost.startup_us = us(model.startup);
   resolved.cost.transfer_us = us(model.port_flit()) / static_cast<double>(model.flit_bytes);
+  resolved.cost.link_us = us(model.flit) / static_cast<double>(model.flit_bytes);
+  resolved.cost.hop_us = us(model.hop);
+  resolved.cost.flit_bytes = static_cast<double>(model.flit_bytes);
   resolved.cost.rearrange_us = us_per_byte(model.rearrange);
   resolved.cost.combine_us = us_per_byte(model.combine);
   return resolved;

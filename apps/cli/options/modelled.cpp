@@ -51,10 +51,17 @@ const CallFigures::Answer& CallFigures::operator()(const Collective& collective,
 CallFigures::Least CallFigures::least(Operation operation, const CostModel& cost, Bytes block_bytes,
                                       Ports ports, const Arguments& arguments) {
   const auto ranked = ranking(operation, topology_, cost, block_bytes, ports, arguments);
-  Least least{ranked.empty() ? cheapest(operation, topology_, cost, block_bytes, ports, arguments)
-                             : ranked.front().collective,
-              {}};
-  require_affordable(fmt::format("auto of {} on {} by replay", operation->name, topology_.name()),
+  if (ranked.empty()) {  // throws
+    return {cheapest(operation, topology_, cost, block_bytes, ports, arguments), {}};
+  }
+  return least(ranked, block_bytes, ports);
+}
+
+CallFigures::Least CallFigures::least(std::span<const Priced> ranked, Bytes block_bytes,
+                                      Ports ports) {
+  Least least{ranked.front().collective, {}};
+  require_affordable(fmt::format("auto of {} on {} by replay", least.collective.operation()->name,
+                                 topology_.name()),
                      messages_of(ranked, topology_.nodes()));
   for (const Priced& priced : ranked) {
     if (!is_chosen_by_auto(*priced.collective.algorithm)) continue;
@@ -69,7 +76,8 @@ CallFigures::Least CallFigures::least(Operation operation, const CostModel& cost
 
 double messages_of(std::span<const Priced> ranked, Rank nodes) {
   double messages = 0;
-  for (const Priced& priced : ranked) messages += priced.prediction.startups.value_or(0) * nodes;
+  for (const Priced& priced : ranked)
+    messages += priced.weighed.prediction.startups.value_or(0) * nodes;
   return messages;
 }
 
@@ -93,10 +101,11 @@ CallFigures::Answer ReplayedTimes::figure_of(const Collective& collective, Bytes
 
 CallFigures::Answer EmulationWork::figure_of(const Collective& collective, Bytes block_bytes,
                                              bool /*all_port*/) const {
-  const auto [line, is_new] =
-      lines_.try_emplace(fmt::format("{} {} {}", collective.operation()->name, collective.text(),
-                                     arguments_text(collective.operation(), collective.arguments)));
-  if (is_new) line->second = work_line(collective, routing_);
+  const bool even = collective.operation()->sizes == Sizes::equal;
+  const auto [line, is_new] = lines_.try_emplace(fmt::format(
+      "{} {} {} {}", collective.operation()->name, collective.text(),
+      arguments_text(collective.operation(), collective.arguments), even ? 0 : block_bytes));
+  if (is_new) line->second = work_line(collective, routing_, block_bytes);
   if (!line->second) return {{}, "too long for a dry run, and its source gives no formula"};
   return {static_cast<std::int64_t>(line->second->of(block_bytes)), {}};
 }

@@ -51,6 +51,8 @@ class CallFigures {
   /// of lowest modelled time; the formula breaks ties. Throws UsageError if none runs.
   Least least(Operation operation, const CostModel& cost, Bytes block_bytes, Ports ports,
               const Arguments& arguments);
+  /// The same among these, which are not empty.
+  Least least(std::span<const Priced> ranked, Bytes block_bytes, Ports ports);
 
  protected:
   explicit CallFigures(const Topology& topology) : topology_(topology) {}

@@ -140,4 +140,12 @@ CLI::Option* add_sizes_option(CLI::App& app, std::vector<std::string>& sizes, co
       ->group("What");
 }
 
+std::string size_text(Bytes bytes) {
+  for (const auto& [unit, size] : {std::pair{'G', Bytes{1} << 30}, std::pair{'M', Bytes{1} << 20},
+                                   std::pair{'K', Bytes{1} << 10}}) {
+    if (bytes >= size && bytes % size == 0) return fmt::format("{}{}", bytes / size, unit);
+  }
+  return std::to_string(bytes);
+}
+
 }  // namespace wormcube::cli

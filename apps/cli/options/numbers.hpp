@@ -31,6 +31,8 @@ Bytes parse_bytes(std::string_view text);
 std::vector<Bytes> parse_byte_range(std::string_view text);
 /// Each of them, in this order. Throws UsageError.
 std::vector<Bytes> parse_sizes(const std::vector<std::string>& texts);
+/// As users write it: "4K".
+std::string size_text(Bytes bytes);
 /// --bytes: one size or several.
 CLI::Option* add_sizes_option(CLI::App& app, std::vector<std::string>& sizes, const char* what);
 

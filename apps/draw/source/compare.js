@@ -10,39 +10,36 @@ const dashes = [null, "6 4", "2 3", "9 3 2 3"];
  * is the fastest, [{bytes, from, to}].
  */
 export function crossovers(plays, cost, low, high) {
-  const lines = plays.map((play) => ({
-                            fixed: play.modelTime(cost, 0),
-                            slope: play.modelTime(cost, 1) - play.modelTime(cost, 0)
-                          }));
-  const value = (line, m) => line.fixed + line.slope * m;
-  const best = (m) => lines.reduce(
-      (least, line, i) =>
-          (value(line, m) < value(lines[least], m) - 1e-12 ||
-                   (value(line, m) <= value(lines[least], m) + 1e-12 &&
-                    line.slope < lines[least].slope) ?
-               i :
-               least),
-      0);
-  const changes = [];
-  let ahead = best(low), at = low;
-  const first = ahead;
-  for (;;) {
-    let next = Infinity, who = -1;
-    lines.forEach((line, i) => {
-      if (line.slope >= lines[ahead].slope) return;
-      const m = (line.fixed - lines[ahead].fixed) / (lines[ahead].slope - line.slope);
-      if (m > at && m < next) next = m, who = i;
-    });
-    if (who < 0 || next > high) return { first, changes };
-    changes.push({ bytes: next, from: ahead, to: who });
-    ahead = who, at = next;
+  const best = (m) => {
+    const times = plays.map((play) => play.modelTime(cost, m));
+    return times.reduce((least, t, i) => (t < times[least] - 1e-12 ? i : least), 0);
+  };
+  const pieces = 400, changes = [], first = best(low);
+  let ahead = first, at = low;
+  for (let k = 1; k <= pieces; ++k) {
+    const end = low * (high / low) ** (k / pieces);
+    // A change between two of these sizes; more than one is not looked for.
+    if (best(end) !== ahead) {
+      let before = at, after = end;
+      for (let i = 0; i < 60; ++i) {
+        const middle = (before + after) / 2;
+        if (best(middle) === ahead) before = middle;
+        else after = middle;
+      }
+      const to = best(after);
+      changes.push({ bytes: after, from: ahead, to });
+      ahead = to;
+    }
+    at = end;
   }
+  return { first, changes };
 }
 
 const slider_steps = 300;
 export function costCard(state, base) {
   const parts = [
     ["ts", base.ts, (v) => time(v)],
+    ["th", base.th, (v) => time(v)],
     ["tw", base.tw, (v) => `${figure(Number((1000 * v).toPrecision(3)))} ns / B`],
     ["tr", base.tr, (v) => `${figure(Number((1000 * v).toPrecision(3)))} ns / B`],
     ["tc", base.tc, (v) => `${figure(Number((1000 * v).toPrecision(3)))} ns / B`],
@@ -121,7 +118,11 @@ export function replayCard(plays) {
 export function formulasCard(plays, state) {
   const rows = plays.map((play, i) => {
     const n = play.counts(), cost = state.cost;
-    const terms = [`${figure(n.startups)} ts`, `${figure(cost.shared ? n.shared : n.free)} m tw`];
+    const { byLink } = play.modelParts(cost);
+    const terms = [
+      `${figure(n.startups)} ts`, `${figure(byLink ? n.startups : n.hops)} th`,
+      `${figure(byLink ? n.shared : n.free)} m tw`
+    ];
     if (n.rearranged > 0) terms.push(`${figure(n.rearranged)} m tr`);
     if (n.combined > 0) terms.push(`${figure(n.combined)} m tc`);
     const load = play.check.link_load_max;
@@ -131,8 +132,8 @@ export function formulasCard(plays, state) {
         h("span", { class: "terms" }, terms.join(" + ")),
         h("span", { class: load > 1 ? "warn" : "mute" },
           load <= 1       ? "no contention" :
-              cost.shared ? `${figure(n.free)} m tw without contention` :
-                            `a link carries ${load}`),
+              byLink ? `${figure(n.free)} m tw without contention` :
+                       `a link carries ${load}`),
         h("b", { class: "total", "data-us": play.modelTime(cost) }, time(play.modelTime(cost))));
   });
   return [h("h2", {}, "Formulas"), rows];

@@ -300,38 +300,62 @@ export class Play {
         ...this.replay.steps.map(({ start, end }) => ({ work: start, start, end })),
         { work: this.replay.time, start: this.replay.time, end: this.replay.time }
       ];
-    const scale = cost.bytes / this.blockBytes, c = this.check;
-    const result = [];
-    let at = 0;
+    // Each step has its share of the model time: its own start-up, bytes, and the mean of the hops.
+    const scale = cost.bytes / this.blockBytes, c = this.check, model = this.modelParts(cost);
+    const own = [], weights = [];
     for (let step = 0; step <= this.steps; ++step) {
-      const work = scale *
+      own.push(
+          scale *
           (cost.tr * this.json.step_rearranged_bytes[step] +
-           cost.tc * this.json.step_combined_bytes[step]);
+           cost.tc * this.json.step_combined_bytes[step]));
       const bytes =
           step < this.steps ? (cost.shared ? c.step_cost_bytes[step] : c.step_bytes[step]) : 0;
       const sends = step < this.steps && (this.aggregate ? bytes > 0 : this.worms(step) > 0);
-      const transfer = sends ? cost.ts + scale * cost.tw * bytes : 0;
+      weights.push(sends ? cost.ts + model.hop + model.rate * scale * bytes : 0);
+    }
+    const all = weights.reduce((sum, weight) => sum + weight, 0);
+    const result = [];
+    let at = 0;
+    own.forEach((work, step) => {
+      const transfer = all > 0 ? (model.sending * weights[step]) / all : 0;
       result.push({ work: at, start: at + work, end: at + work + transfer });
       at += work + transfer;
-    }
+    });
     return result;
   }
   counts() {
     const c = this.check;
     return {
       startups: c.startups,
+      hops: c.sum_max_hops,
       shared: c.link_blocks,
       free: c.transmission_blocks,
       rearranged: c.rearranged_blocks,
       combined: c.combined_blocks
     };
   }
+  /**
+   * As model_time() in collectives/core/cost.cpp: either the longest message ends last, or the
+   * busiest link works without a pause. `sending` is the time of both and of the start-ups; `hop`
+   * and `rate` are the time of a step's hops and of a byte, in the part that decides.
+   */
+  modelParts(cost, bytes = cost.bytes) {
+    const n = this.counts(), a = n.startups, flit = cost.flit;
+    const flits = (blocks) => Math.max(a, (bytes * blocks) / flit);
+    const longest = cost.th * n.hops + cost.tw * flit * flits(n.free);
+    const busiest = cost.th * a + cost.tw * cost.links * flit * flits(n.shared);
+    const byLink = cost.shared && busiest > longest;
+    return {
+      byLink,
+      sending: cost.ts * a + (byLink ? busiest : longest),
+      hop: a === 0 ? 0 : (cost.th * (byLink ? a : n.hops)) / a,
+      rate: byLink ? cost.tw * cost.links : cost.tw
+    };
+  }
   modelTime(cost, bytes = cost.bytes) {
     const n = this.counts();
-    return cost.ts * n.startups +
-        bytes *
-        (cost.tw * (cost.shared ? n.shared : n.free) + cost.tr * n.rearranged +
-         cost.tc * n.combined);
+    return this.modelParts(cost, bytes).sending +
+        bytes * (cost.tr * n.rearranged + cost.tc * n.combined);
   }
 }
 

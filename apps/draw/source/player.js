@@ -21,6 +21,9 @@ class State {
       tw: cost.tw_us_per_byte,
       tr: cost.tr_us_per_byte,
       tc: cost.tc_us_per_byte,
+      th: cost.th_us,
+      links: cost.tw_us_per_byte > 0 ? cost.tw_link_us_per_byte / cost.tw_us_per_byte : 1,
+      flit: cost.flit_bytes,
       bytes: cost.block_bytes,
       shared: true
     };
@@ -74,7 +77,7 @@ function fragmentOf(state) {
   put("links", state.links, "worms"), put("colour", state.colour, "dimension"),
       put("load", state.load, "step"), put("blocks", state.blocks, "destination"),
       put("theme", state.theme, "");
-  for (const key of ["ts", "tw", "tr", "tc", "bytes"]) put(key, state.cost[key], state.base[key]);
+  for (const key of ["ts", "th", "tw", "tr", "tc", "bytes"]) put(key, state.cost[key], state.base[key]);
   return parts.length > 0 ? `#${parts.join("&")}` : "#";
 }
 
@@ -107,7 +110,7 @@ function readFragment(state, hash = location.hash) {
       choice("load", ["step", "all"]), choice("blocks", ["destination", "origin"]),
       choice("theme", ["light", "dark"]);
   const cost = {...state.cost };
-  for (const key of ["ts", "tw", "tr", "tc", "bytes"]) {
+  for (const key of ["ts", "th", "tw", "tr", "tc", "bytes"]) {
     const value = number(key, key === "bytes" ? 1 : 0, 1e12);
     if (value !== null) cost[key] = value;
   }

@@ -133,6 +133,7 @@ WORMCUBE_ALGORITHM(alltoall_product_multiport){
     .ports = Ports::all,
     .contention_free = true,
     .exactly_once = true,
+    .neighbours_only = true,
     .require = [](const Setting& setting) { require_alltoall_product_multiport(setting.topology); },
     .predict =
         [](const Setting& setting) { return predict_alltoall_product_multiport(setting.topology); },

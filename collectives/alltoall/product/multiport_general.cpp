@@ -292,6 +292,7 @@ WORMCUBE_ALGORITHM(alltoall_product_multiport_general){
     .ports = Ports::all,
     .contention_free = true,
     .exactly_once = true,
+    .neighbours_only = true,
     .remark = "our extension; no optimality claimed",
     .require =
         [](const Setting& setting) {

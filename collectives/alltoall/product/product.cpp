@@ -144,6 +144,7 @@ WORMCUBE_ALGORITHM(alltoall_product){
     .source = "Dimakopoulos, Dimopoulos 1998, Algorithm A2, Theorem 2, Corollary 2",
     .contention_free = true,
     .exactly_once = true,
+    .neighbours_only = true,
     .require = [](const Setting& setting) { require_alltoall_product(setting.topology); },
     .predict = [](const Setting& setting) { return predict_alltoall_product(setting.topology); },
     .bound = product_bound,
@@ -158,6 +159,7 @@ WORMCUBE_ALGORITHM(alltoall_product_naive){
     .source = "Dimakopoulos, Dimopoulos 1998, Algorithm A1",
     .contention_free = true,
     .exactly_once = true,
+    .neighbours_only = true,
     .remark = "not meant to be fast: the starting point of the theory",
     .require = [](const Setting& setting) { require_alltoall_product_naive(setting.topology); },
     .predict =

@@ -1,0 +1,144 @@
+// What `wormcube compare` says about its numbers: the parts of two modelled times, side by side.
+// SPDX-License-Identifier: Apache-2.0
+#include "wormcube/apps/cli/commands/compare_text.hpp"
+
+#include "wormcube/apps/cli/options/numbers.hpp"
+#include "wormcube/apps/cli/output/table.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <utility>
+
+#include <fmt/format.h>
+
+namespace wormcube::cli {
+
+namespace {
+
+double us_of_call(const ComparedCall& call) {
+  return call.us.value_or(std::numeric_limits<double>::infinity());
+}
+
+/// Positions by time, without those that have none.
+std::vector<std::size_t> by_time(std::span<const ComparedCall> calls) {
+  std::vector<std::size_t> order;
+  for (std::size_t i = 0; i < calls.size(); ++i) {
+    if (calls[i].us) order.push_back(i);
+  }
+  std::ranges::stable_sort(order, {}, [&](std::size_t i) { return us_of_call(calls[i]); });
+  return order;
+}
+
+std::string us_text(double us) { return cell_rate(us) + " us"; }
+
+/// "12 start-ups instead of 6": of the slower call, then of the faster.
+struct Difference {
+  double us;  ///< that the slower call takes longer; negative: the faster does
+  std::string text, reverse;
+};
+
+std::string instead(std::string_view what, double many, double few) {
+  return fmt::format("{} ({} instead of {})", what, cell(many), cell(few));
+}
+
+/// What passes the ports or the busiest links, whichever limits a call.
+std::string transfer_of(const ComparedCall& call) {
+  const Prediction& p = call.weighed.prediction;
+  if (!call.parts->by_link) return fmt::format("{} blocks at a port", cell(p.transmission_blocks));
+  return fmt::format("{} blocks on the busiest link, for messages share links",
+                     cell(p.link_blocks));
+}
+
+std::vector<Difference> differences(const ComparedCall& slow, const ComparedCall& fast) {
+  const Prediction &s = slow.weighed.prediction, &f = fast.weighed.prediction;
+  std::vector<Difference> all;
+  const auto add = [&](double ModelTime::*part, std::string text, std::string reverse) {
+    const double us = (*slow.parts).*part - (*fast.parts).*part;
+    all.push_back({us, std::move(text), std::move(reverse)});
+  };
+  const auto count = [&](std::string_view what, double ModelTime::*part,
+                         std::optional<double> Prediction::*member) {
+    const double of_slow = (s.*member).value_or(0), of_fast = (f.*member).value_or(0);
+    add(part, instead(what, of_slow, of_fast), instead(what, of_fast, of_slow));
+  };
+  count("start-ups", &ModelTime::startups_us, &Prediction::startups);
+  count("hops", &ModelTime::hops_us, &Prediction::hops);
+  const auto transfer = [&](const ComparedCall& more, const ComparedCall& less) {
+    return fmt::format("transfer ({}; {}: {})", transfer_of(more), less.name, transfer_of(less));
+  };
+  add(&ModelTime::transfer_us, transfer(slow, fast), transfer(fast, slow));
+  count("rearranged blocks", &ModelTime::rearrange_us, &Prediction::rearranged_blocks);
+  count("combined blocks", &ModelTime::combine_us, &Prediction::combined_blocks);
+  std::ranges::stable_sort(all, {}, [](const Difference& each) { return -std::abs(each.us); });
+  return all;
+}
+
+}  // namespace
+
+std::size_t fastest_of(std::span<const ComparedCall> calls) {
+  const std::vector<std::size_t> order = by_time(calls);
+  return order.empty() ? calls.size() : order.front();
+}
+
+std::optional<double> margin_of(std::span<const ComparedCall> calls) {
+  const std::vector<std::size_t> order = by_time(calls);
+  if (order.size() < 2 || *calls[order[0]].us == 0) return std::nullopt;
+  return *calls[order[1]].us / *calls[order[0]].us;
+}
+
+std::string crossover_text(const Crossover& crossover, std::span<const ComparedCall> calls) {
+  const std::string& first = calls[crossover.first].name;
+  const std::string& next = calls[crossover.next].name;
+  if (crossover.from - crossover.after == 1) {
+    return fmt::format("crossover: {} up to {} B, {} from {} B on", first, crossover.after, next,
+                       crossover.from);
+  }
+  return fmt::format("crossover between {} and {} B: {}, then {}", size_text(crossover.after),
+                     size_text(crossover.from), first, next);
+}
+
+std::vector<std::string> explain(std::span<const ComparedCall> calls, Bytes bytes,
+                                 std::string_view cost) {
+  const std::vector<std::size_t> order = by_time(calls);
+  if (order.size() < 2) return {};
+  const ComparedCall &fast = calls[order[0]], &slow = calls[order[1]];
+  const std::string size = size_text(bytes) + " B";
+  if (*slow.us == *fast.us) {
+    return {fmt::format("{}: {} and {} take the same time, {}.", size, fast.name, slow.name,
+                        us_text(*fast.us))};
+  }
+  std::string text = fmt::format("{}: {} is the fastest ({}); next is {} ({}).", size, fast.name,
+                                 us_text(*fast.us), slow.name, us_text(*slow.us));
+  if (!fast.parts || !slow.parts) return {text};
+  const double all = slow.parts->total_us - fast.parts->total_us;
+  if (all <= 0) {
+    return {text + fmt::format(" The formula has {} first ({} against {}): what a {} adds, waiting "
+                               "for links and for other nodes, decides.",
+                               slow.name, us_text(slow.parts->total_us),
+                               us_text(fast.parts->total_us),
+                               cost == "measured" ? "measurement" : "replay")};
+  }
+  constexpr double share = 0.05;  // smaller parts do not decide
+  std::string more, less;
+  for (const Difference& each : differences(slow, fast)) {
+    if (std::abs(each.us) < share * all) continue;
+    std::string& list = each.us > 0 ? more : less;
+    list += fmt::format("{}{} for {}", list.empty() ? "" : ", ", us_text(std::abs(each.us)),
+                        each.us > 0 ? each.text : each.reverse);
+  }
+  if (!more.empty()) {
+    text += fmt::format(" {}{} takes longer: {}.", cost == "formula" ? "" : "By formula, ",
+                        slow.name, more);
+  }
+  if (!less.empty()) text += fmt::format(" {} takes longer, but less: {}.", fast.name, less);
+  return {text};
+}
+
+std::string head_of(std::string_view name) {
+  std::string head(name);
+  std::ranges::replace(head, '-', ' ');
+  return head;
+}
+
+}  // namespace wormcube::cli

@@ -1,0 +1,126 @@
+// What `list` and `best` rank.
+// SPDX-License-Identifier: Apache-2.0
+#include "wormcube/apps/cli/options/ranked.hpp"
+
+#include "wormcube/runtime/base/error.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include <fmt/format.h>
+
+namespace wormcube::cli {
+
+namespace {
+
+std::string_view without_options(std::string_view name) { return name.substr(0, name.find(':')); }
+
+bool has_algorithm(Operation operation, std::string_view name) {
+  return std::ranges::any_of(registry(), [&](const Algorithm* algorithm) {
+    return algorithm->operation == operation && algorithm->name == without_options(name);
+  });
+}
+
+}  // namespace
+
+void RankedOptions::require(std::span<const Operation> operations) const {
+  for (const std::string& name : names) {
+    if (operations.size() == 1) {
+      parse_collective(operations.front(), name);  // throws, with the names that it has
+    } else if (std::ranges::none_of(operations, [&](Operation operation) {
+                 return has_algorithm(operation, name);
+               })) {
+      throw UsageError(fmt::format(
+          "--algorithm: no operation has an algorithm '{}'; `wormcube list` has all names", name));
+    }
+  }
+  if (operations.size() == 1) call.resolve(operations.front());
+}
+
+Arguments RankedOptions::arguments(Operation operation) const {
+  return operation->reduces ? call.resolve(operation) : Arguments{};
+}
+
+bool RankedOptions::names_algorithm(const Algorithm& algorithm) const {
+  return names.empty() || std::ranges::any_of(names, [&](const std::string& name) {
+           return without_options(name) == algorithm.name;
+         });
+}
+
+std::vector<Priced> RankedOptions::rank(Operation operation, Weights& weights,
+                                        const CostModel& model, Bytes block_bytes,
+                                        Ports ports) const {
+  const Topology& topology = weights.topology();
+  const Arguments of_call = arguments(operation);
+  std::vector<Priced> all = ranking(operation, weights, model, block_bytes, ports, of_call,
+                                    any_bits ? Bits::any : Bits::same);
+  if (names.empty()) return all;
+  std::vector<Priced> named;
+  for (const std::string& name : names) {
+    if (!has_algorithm(operation, name)) continue;
+    Collective collective = parse_collective(operation, name, of_call);
+    if (refusal(collective, topology)) continue;
+    if (ports == Ports::one && collective.algorithm->ports == Ports::all) continue;
+    const auto cheapest_form = std::ranges::find(
+        all, collective.algorithm, [](const Priced& each) { return each.collective.algorithm; });
+    const bool is_open = without_options(name) == name && is_chosen_by_auto(*collective.algorithm);
+    if (is_open && cheapest_form != all.end()) {
+      named.push_back(*cheapest_form);
+      continue;
+    }
+    collective.settle(topology, model, block_bytes);
+    const Weighed& weighed = weights(collective, block_bytes);
+    named.push_back({collective, weighed, weighed.us(model, block_bytes)});
+  }
+  std::ranges::stable_sort(named, {}, [&](const Priced& each) {
+    return standing(each.weighed.ranked_us(model, block_bytes), each.weighed.contention);
+  });
+  return named;
+}
+
+void add_ranked_options(CLI::App& app, RankedOptions& options) {
+  app.add_option("--algorithm", options.names,
+                 "Only these algorithms, with options or with the cheapest ones: bruck,swing or "
+                 "suh-mesh:order=parity (default: all)")
+      ->type_name("NAME[:OPTION=VALUE..][,NAME..]")
+      ->delimiter(',')
+      ->allow_extra_args(false)
+      ->group("What");
+  add_reduction_options(app, options.call, "What");
+  app.add_flag("--any-bits", options.any_bits,
+               "Also rank algorithms by which nodes may end with different last bits of a sum of "
+               "rounded numbers")
+      ->group("What");
+}
+
+void print_operator(const OutputOptions& output, const RankedOptions& options,
+                    std::span<const Operation> operations) {
+  const auto reducing =
+      std::ranges::find_if(operations, [](Operation operation) { return operation->reduces; });
+  if (reducing == operations.end()) return;
+  const Arguments arguments = options.arguments(*reducing);
+  print_setting(output, "operator",
+                fmt::format("{} on {}", arguments.reduction.name, arguments.reduction.type));
+}
+
+std::vector<Ports> ports_of(const std::string& text) {
+  if (text == "both") return {Ports::one, Ports::all};
+  return {text == "one" ? Ports::one : Ports::all};
+}
+
+std::string_view ports_name(Ports ports) { return ports == Ports::one ? "one port" : "all ports"; }
+
+std::string same_bits_cell(const Collective& collective, const Topology& topology) {
+  if (!collective.operation()->reduces) return "-";
+  return std::string(to_string(same_bits(collective, topology)));
+}
+
+void note_bits(Results& results, const Collective& collective, const Topology& topology) {
+  if (same_bits(collective, topology) != SameBits::no) return;
+  results.note(fmt::format(
+      "{} on {}: nodes add in different orders, so that rounded sums may differ in the last bits "
+      "from node to node",
+      collective.text(), topology.name()));
+}
+
+}  // namespace wormcube::cli

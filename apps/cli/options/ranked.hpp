@@ -1,0 +1,47 @@
+// What `list` and `best` rank: which algorithms, for which operator, with which ports.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "wormcube/apps/cli/options/call.hpp"
+#include "wormcube/apps/cli/output/results.hpp"
+#include "wormcube/collectives/harness/choose.hpp"
+
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <CLI/CLI.hpp>
+
+namespace wormcube::cli {
+
+/// --algorithm, --operator, --type and --any-bits.
+struct RankedOptions {
+  std::vector<std::string> names;  // empty: all
+  CallOptions call;
+  bool any_bits = false;
+
+  /// Throws UsageError for a name that none of these operations has, and for an operator if none of
+  /// them reduces.
+  void require(std::span<const Operation> operations) const;
+  /// For operations that do not reduce, without the operator.
+  Arguments arguments(Operation operation) const;
+  bool names_algorithm(const Algorithm& algorithm) const;
+  /// ranking(), or the named ones alone: with the options that their names give, else the cheapest.
+  std::vector<Priced> rank(Operation operation, Weights& weights, const CostModel& model,
+                           Bytes block_bytes, Ports ports) const;
+};
+void add_ranked_options(CLI::App& app, RankedOptions& options);
+/// The '#' line: "sum on double".
+void print_operator(const OutputOptions& output, const RankedOptions& options,
+                    std::span<const Operation> operations);
+
+std::vector<Ports> ports_of(const std::string& text);
+std::string_view ports_name(Ports ports);
+/// "yes", "no", "exact"; "-" for an operation that combines nothing.
+std::string same_bits_cell(const Collective& collective, const Topology& topology);
+/// Prints a note below a table of results if nodes may end with different last bits.
+void note_bits(Results& results, const Collective& collective, const Topology& topology);
+
+}  // namespace wormcube::cli
