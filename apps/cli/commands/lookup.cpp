@@ -85,7 +85,7 @@ Source open_values(const ListOptions& list) {
     } else {
       return converted<T>(
           source, std::is_same_v<T, std::uint64_t> ? ElementType::uint64 : ElementType::int64,
-          [](T value, std::size_t) { return static_cast<Value>(value); });
+          [](T value, std::size_t) { return static_cast<apps::Value>(value); });
     }
   });
 }
@@ -130,19 +130,19 @@ void require_columns(const LookupCommand& options) {
 
 /// The output for a key that is not in the table: NaN for floating point values, the smallest
 /// int64, the largest uint64.
-Value marker(ElementType type) {
+apps::Value marker(ElementType type) {
   switch (type) {
     case ElementType::float64:
-      return std::bit_cast<Value>(std::numeric_limits<double>::quiet_NaN());
+      return std::bit_cast<apps::Value>(std::numeric_limits<double>::quiet_NaN());
     case ElementType::uint64:
-      return std::numeric_limits<Value>::max();
+      return std::numeric_limits<apps::Value>::max();
     default:
-      return std::bit_cast<Value>(std::numeric_limits<std::int64_t>::min());
+      return std::bit_cast<apps::Value>(std::numeric_limits<std::int64_t>::min());
   }
 }
 
-std::vector<Value> output_values(const LookupResult& result, ElementType type) {
-  std::vector<Value> values = result.values;
+std::vector<apps::Value> output_values(const LookupResult& result, ElementType type) {
+  std::vector<apps::Value> values = result.values;
   for (std::size_t k = 0; k < values.size(); ++k) {
     if (result.found[k] == 0) values[k] = marker(type);
   }
@@ -192,7 +192,7 @@ ExitCode run(Context& context, const LookupCommand& options) {
   const double rate = per_microsecond(job.keys.elements(), result.figures.wall);
   const ElementType type = job.table.values.type();
   run.write_output([&] {
-    std::vector<Value> values;
+    std::vector<apps::Value> values;
     in_all_processes(run.runner(), [&] { values = output_values(result, type); });
     write_list(run.runner(), options.output, "value", type, job.keys.elements(), result.here,
                std::as_bytes(std::span(values)));
