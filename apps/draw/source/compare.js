@@ -139,12 +139,27 @@ export function formulasCard(plays, state) {
   return [h("h2", {}, "Formulas"), rows];
 }
 
+/** A name in lines of at most `letters`, broken after ":" and "-". */
+function labelLines(name, letters) {
+  const lines = [""];
+  for (const part of name.match(/[^:-]*[:-]?/g)) {
+    if (lines[lines.length - 1] !== "" && lines[lines.length - 1].length + part.length > letters)
+      lines.push("");
+    lines[lines.length - 1] += part;
+  }
+  return lines;
+}
+
 /**
  * A log-log plot of time by block size. A band shows the fastest algorithm, a ring each change, and
  * a line that the reader can drag shows m.
  */
 export function crossoverPlot(plays, state, base) {
-  const width = 400, height = 250, left = 58, right = 96, top = 14, bottom = 44;
+  const letter = 6.8, most_letters = 18;
+  const labels = plays.map((play) => labelLines(play.algorithm, most_letters));
+  const longest = Math.max(...labels.flat().map((line) => line.length));
+  const width = 400, height = 250, left = 58, right = Math.max(96, 12 + letter * longest),
+        top = 14, bottom = 44;
   const low = Math.max(1, base.bytes / 128), high = base.bytes * 256, cost = state.cost;
   const x = (m) => left + ((width - left - right) * Math.log(m / low)) / Math.log(high / low);
   const m_at = (px) => low * (high / low) ** ((px - left) / (width - left - right));
@@ -170,7 +185,10 @@ export function crossoverPlot(plays, state, base) {
   const { first, changes } = crossovers(plays, cost, low, high);
   const ends = plays.map((play, i) => ({ i, y: y(play.modelTime(cost, high)), play }))
                    .sort((a, b) => a.y - b.y);
-  ends.forEach((end, k) => { end.at = k === 0 ? end.y : Math.max(end.y, ends[k - 1].at + 16); });
+  ends.forEach((end, k) => {
+    const before = ends[k - 1];
+    end.at = k === 0 ? end.y : Math.max(end.y, before.at + 3 + 13 * labels[before.i].length);
+  });
   plays.forEach((play, i) => {
     let d = "";
     for (let k = 0; k <= 48; ++k) {
@@ -184,15 +202,15 @@ export function crossoverPlot(plays, state, base) {
       "stroke-dasharray": dashes[i]
     }));
   });
-  for (const { i, at, play } of ends)
-    marks.push(
-        svg("text", {
+  for (const { i, at } of ends)
+    labels[i].forEach(
+        (line, k) => marks.push(svg("text", {
           x: width - right + 8,
-          y: at + 4,
+          y: at + 4 + 13 * k,
           class: "name",
           fill: `var(--line-${algorithmColours[i]})`
         },
-            play.algorithm));
+            line)));
   let from = low, who = first;
   for (const change of [...changes, { bytes: high, to: -1 }]) {
     marks.push(svg("rect", {

@@ -335,6 +335,12 @@ class Page {
     document.body.append(this.root, this.tip, this.live);
     Object.assign(this.state, readFragment(this.state));
     this.build();
+    // A comparison opens while every algorithm is in its first step, not before it.
+    if (this.state.comparing && this.state.clock === 0) {
+      const firsts = this.times.map(([{ start, end }]) => start + resting * (end - start));
+      this.state.clock = Math.min(...firsts);
+      this.refresh(true);
+    }
     this.keys();
     // Reads the requested address: this page may have written another one since.
     addEventListener("hashchange", (event) => {
@@ -516,10 +522,9 @@ class Page {
               (scene, i) =>
                   h("section",
                     { class: "card picture", "aria-label": state.plays[i].algorithm, tabindex: 0 },
-                    this.heads[i],
+                    this.heads[i], h("div", { class: "stage" }, scene.view.element),
                     h("div", { class: "idea" }, h("p", {}, state.plays[i].json.explanation),
-                      phaseTexts(state.plays[i])),
-                    h("div", { class: "stage" }, scene.view.element))));
+                      phaseTexts(state.plays[i])))));
     const replayed = state.plays[0].replay;
     this.costs = costCard(state, state.base);
     this.crossover = h("section", { class: "card", "aria-label": "Crossover" });
@@ -867,6 +872,7 @@ class Page {
     if (state.comparing && what?.kind === "worm") what = null;
     const same = what && state.select && JSON.stringify(what) === JSON.stringify(state.select);
     state.set({ select: same ? null : what });
+    if (state.select && innerWidth >= 1100) this.selection?.scrollIntoView({ block: "nearest" });
   }
   hovered(what, event) {
     const { network } = this, { play } = this.state;
