@@ -2,7 +2,6 @@
 # SPDX-License-Identifier: Apache-2.0
 from __future__ import annotations
 
-import base64
 import contextlib
 import os
 import pathlib
@@ -226,10 +225,7 @@ class Schedule:
         if self.nodes > self.most_drawn_nodes:
             raise Error(f"{self.nodes} nodes: a picture shows up to {self.most_drawn_nodes}")
         shown = range(min(self.steps, self.most_drawn_steps))
-        figures = "".join(f'<figure style="margin:0;width:300px"><img alt="step {step}" width="300" src="data:image/svg+xml;base64,{self._encoded(step)}">'
+        figures = "".join(f'<figure style="margin:0;width:220px">{self.picture(step).image("width:100%", f"step {step}")}'
                           f"<figcaption>step {step}</figcaption></figure>" for step in shown)
         more = f"<p>{self.steps - len(shown)} more steps: picture(step)</p>" if self.steps > len(shown) else ""
         return f'<div style="display:flex;flex-wrap:wrap;gap:12px">{figures}</div>{more}'
-
-    def _encoded(self, step: int) -> str:
-        return base64.b64encode(self.picture(step).svg.encode()).decode()
