@@ -374,6 +374,18 @@ class Proofs(unittest.TestCase):
     def test_a_replay(self):
         self.assertGreater(wc.record(textbook.ring, "ring:4", "allgather").replay(machine="t3d").time_ps, 0)
 
+    @support.takes_schedules("run")
+    def test_a_run(self):
+        ran = wc.record(textbook.ring, "ring:4", "allgather").run(bytes=64, iterations=3, require=True)
+        self.assertTrue(ran.passed)
+
+    @support.takes_schedules("draw")
+    def test_a_player(self):
+        schedule = wc.record(textbook.ring, "ring:4", "allgather")
+        self.assertTrue(schedule._repr_html_().startswith("<iframe"))
+        schedule.page_limit = 10
+        self.assertEqual(schedule._repr_html_().count("data:image/svg+xml"), 3)
+
     def test_without_the_program_a_notebook_shows_the_messages(self):
         schedule = wc.record(textbook.ring, "ring:12", "allgather")
         wc.program.path = "/no/such/program"
