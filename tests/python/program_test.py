@@ -172,7 +172,7 @@ class Comparisons(unittest.TestCase):
 
     @unittest.skipIf("unknown" in support.said("compare", "--help") or "Subcommands" in support.said("compare", "--help"), "the program has no command compare")
     def test_the_program(self):
-        self.look_at(wc.compare("allgather", "torus:4x4", ["ring", "bruck"], bytes=[8, 4096]))
+        self.look_at(wc.compare("allgather", "ring:6", ["ring", "bruck"], bytes=[8, 4096]))
 
 
 class Errors(unittest.TestCase):
