@@ -38,14 +38,15 @@ endforeach()
 if(TARGET wormcube_program)
   install(TARGETS wormcube_program RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
 endif()
-# The Python package, where the system's python3 looks for it: in lib/python3/dist-packages of Debian's packages, otherwise by version.
-if(WORMCUBE_PYTHON AND NOT WORMCUBE_PYTHON_DIR)
-  execute_process(COMMAND ${WORMCUBE_PYTHON} -c "import os, sys, sysconfig; version = 'python%d.%d' % sys.version_info[:2]
-folder = os.path.basename(sysconfig.get_path('purelib'))
-print('lib/' + ('python3' if folder == 'dist-packages' and sys.argv[1] == '/usr' else version) + '/' + folder)" ${CMAKE_INSTALL_PREFIX}
+# The Python package, where the system's python3 looks for it: below /usr Debian has one folder for all versions.
+if(WORMCUBE_PYTHON)
+  execute_process(COMMAND ${WORMCUBE_PYTHON} -c "import os, sys, sysconfig; print('lib/python%d.%d/' % sys.version_info[:2] + os.path.basename(sysconfig.get_path('purelib')))"
                   OUTPUT_VARIABLE python_dir OUTPUT_STRIP_TRAILING_WHITESPACE)
-  set(WORMCUBE_PYTHON_DIR "${python_dir}" CACHE STRING "Folder of the Python package below the prefix")
+  install(CODE "set(folder ${python_dir})
+if(folder MATCHES dist-packages AND CMAKE_INSTALL_PREFIX MATCHES \"/usr/?$\")
+  set(folder lib/python3/dist-packages)
 endif()
-if(WORMCUBE_PYTHON_DIR)
-  install(DIRECTORY python/wormcube DESTINATION ${WORMCUBE_PYTHON_DIR} PATTERN __pycache__ EXCLUDE PATTERN checkout.txt EXCLUDE)
+file(INSTALL DESTINATION \"\${CMAKE_INSTALL_PREFIX}/\${folder}\" TYPE DIRECTORY FILES \"${PROJECT_SOURCE_DIR}/python/wormcube\"
+     PATTERN __pycache__ EXCLUDE)")
+  install(DIRECTORY python/notebooks DESTINATION ${CMAKE_INSTALL_DATADIR}/doc/wormcube/python)
 endif()

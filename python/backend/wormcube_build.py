@@ -14,7 +14,7 @@ PACKAGE = HERE / "wormcube"
 
 def version():
     """The package's version, which is the program's."""
-    return re.search(r'__version__ = "([^"]+)"', (PACKAGE / "__init__.py").read_text(encoding="utf-8")).group(1)
+    return re.search(r'__version__ = "([^"]+)"', (PACKAGE / "version.py").read_text(encoding="utf-8")).group(1)
 
 
 def metadata():

@@ -10,6 +10,7 @@ from .result import Result, Results
 from .results import Algorithm, Best, Check, Fft, Machine, Replay, Reproduction, Run, Transpose
 from .schedule import Message, Schedule
 from .topology import Topology, topology
+from .version import __version__ as __version__
 
 __all__ = [
     "Algorithm", "Best", "Block", "Check", "Comparison", "Deadlock", "Error", "Failed", "Fft", "Machine", "Message", "Node", "NodeError", "Page", "Picture", "Replay",
@@ -17,5 +18,3 @@ __all__ = [
     "algorithms", "best", "check", "compare", "draw", "fft", "join", "machines", "plot", "program", "record", "replay", "reproduce", "run", "show", "topology",
     "transpose",
 ]
-
-__version__ = "0.1.0"

@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 from __future__ import annotations
 
+import base64
 import html
 import json
 import os
@@ -101,7 +102,7 @@ class Page(_Written):
         return self.text
 
     def _repr_html_(self) -> str:
-        return (f'<iframe srcdoc="{html.escape(self.text)}" sandbox="allow-scripts allow-downloads" width="100%" height="640" '
+        return (f'<iframe srcdoc="{html.escape(self.text)}" width="100%" height="640" '
                 'style="border:0" title="wormcube"></iframe>')
 
 
@@ -113,8 +114,13 @@ class Picture(_Written):
         """The picture's text."""
         return self.text
 
-    def _repr_svg_(self) -> str:
-        return self.text
+    def _repr_html_(self) -> str:
+        return self.image("max-width:100%")
+
+    def image(self, style: str, title: str = "plot") -> str:
+        """An element of HTML with the picture in it."""
+        data = base64.b64encode(self.text.encode()).decode()
+        return f'<img alt="{html.escape(title)}" style="{style}" src="data:image/svg+xml;base64,{data}">'
 
 
 def draw(operation: str, on: Any, algorithm: Names = "auto", **options: Any) -> Page:

@@ -87,9 +87,10 @@ class Report:
 
 
 def _unlike_pair(schedule: Schedule) -> str:
-    for message in schedule.messages():
-        if not any(other.step == message.step and other.source == message.to and other.to == message.source for other in schedule.messages()):
-            return f"step {message.step}: node {message.source} sends to {message.to}, which does not send to it"
+    sent = {(message.step, message.source, message.to) for message in schedule.messages()}
+    for step, source, to in sorted(sent):
+        if (step, to, source) not in sent:
+            return f"step {step}: node {source} sends to {to}, which does not send to it"
     return ""
 
 
@@ -110,8 +111,9 @@ def _fault(exercise: Exercise, schedule: Schedule, block: int) -> Tuple[str, str
         return f"it is right, but transmits {cell(transmitted)} blocks, and {cell(exercise.transmitted(nodes))} will do", figures
     if exercise.neighbours and (found.max_hops or 0) > 1:
         return f"it is right, but a message travels {found.max_hops} links: send to neighbours only", figures
-    if exercise.pairs and _unlike_pair(schedule):
-        return f"it is right, but {_unlike_pair(schedule)}", figures
+    single = _unlike_pair(schedule) if exercise.pairs else ""
+    if single:
+        return f"it is right, but {single}", figures
     return "", figures
 
 

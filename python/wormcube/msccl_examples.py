@@ -12,7 +12,7 @@ from .record import Node
 
 __all__ = [
     "allgather_allpairs", "allgather_doubling", "allgather_ring", "allreduce_allpairs", "allreduce_hierarchical", "allreduce_one_step", "allreduce_pcie",
-    "alltoall_allpairs", "alltoall_two_step",
+    "alltoall_allpairs", "alltoall_three_step", "alltoall_two_step",
 ]
 
 Steps = Generator[Any, Any, None]
@@ -118,6 +118,33 @@ def alltoall_two_step(node: Node, out: Sequence[Block], into: Places, local: int
             into[source // local * local + i] = block
     for source, block in bundle[machine].items():
         into[source] = block
+
+
+def alltoall_three_step(node: Node, out: Sequence[Block], into: Places, local: int) -> Steps:
+    """Alltoall of machines with `local` GPUs: GPU 0 of each gathers what leaves the machine, exchanges it, and sends each block to its GPU."""
+    machine, at = divmod(node.rank, local)
+    first, machines = machine * local, node.size // local
+    peers = [first + i for i in range(local) if i != at]
+    far = [rank for rank in range(node.size) if rank // local != machine]
+    into[node.rank] = out[node.rank]
+    leaving = [node.send(first, [out[rank] for rank in far], tag=1)] if at > 0 else []
+    arriving = [node.receive(peer, tag=1) for peer in peers] if at == 0 else []
+    got = _list((yield [node.send(peer, out[peer]) for peer in peers] + leaving, [node.receive(peer) for peer in peers] + arriving))
+    for peer, block in zip(peers, got):
+        into[peer] = block
+    gathered: List[Any] = [[out[rank] for rank in far], *got[len(peers):]]
+    gates = [m * local for m in range(machines) if m != machine] if at == 0 else []
+    came: Any = yield [node.send(gate, [blocks[far.index(gate + i)] for blocks in gathered for i in range(local)]) for gate in gates], [
+        node.receive(gate) for gate in gates]
+    bundles = dict(zip(gates, [came] if len(gates) == 1 else came or []))
+    if at == 0:
+        yield [node.send(peer, blocks[i * local + peer % local], tag=gate + i) for gate, blocks in bundles.items() for i in range(local) for peer in peers]
+        for gate, blocks in bundles.items():
+            into[gate:gate + local] = blocks[::local]
+    else:
+        last = _list((yield [node.receive(first, tag=rank) for rank in far]))
+        for rank, block in zip(far, last):
+            into[rank] = block
 
 
 def allreduce_hierarchical(node: Node, mine: Block, result: Places, local: int) -> Steps:

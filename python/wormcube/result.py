@@ -122,10 +122,10 @@ def finding(result: Result) -> str:
 def table_html(rows: Sequence[Mapping[str, Any]]) -> str:
     """Rows as an HTML table; the page's own style applies, light or dark."""
     heads = columns_of(rows)
-    lines = ["<table><thead><tr>" + "".join(f"<th>{html.escape(head)}</th>" for head in heads) + "</tr></thead><tbody>"]
+    lines = ['<div style="overflow-x:auto"><table><thead><tr>' + "".join(f"<th>{html.escape(head)}</th>" for head in heads) + "</tr></thead><tbody>"]
     for row in rows:
         lines.append("<tr>" + "".join(f"<td>{html.escape(cell(row[head])) if head in row else ''}</td>" for head in heads) + "</tr>")
-    return "".join(lines) + "</tbody></table>"
+    return "".join(lines) + "</tbody></table></div>"
 
 
 def columns_of(rows: Sequence[Mapping[str, Any]]) -> List[str]:

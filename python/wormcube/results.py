@@ -117,7 +117,7 @@ class Check(Result):
     """A result of `wormcube check`."""
 
     _columns = (
-        "operation", "algorithm", "topology", "schedule", "startups", "transmission_blocks", "transmission_bytes",
+        "operation", "algorithm", "topology", "startups", "messages", "transmission_blocks", "transmission_bytes",
         "rearranged_blocks", "combined_blocks", "link_load_max", "delivered", "exactly_once", "passed",
     )
     _nested = {

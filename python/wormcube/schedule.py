@@ -1,8 +1,7 @@
-"""Schedules: read, written, proved, replayed, drawn, applied to data."""
+"""Schedules: read, written, proved, run, drawn, applied to data."""
 # SPDX-License-Identifier: Apache-2.0
 from __future__ import annotations
 
-import base64
 import contextlib
 import os
 import pathlib
@@ -12,11 +11,11 @@ from typing import Any, Callable, ClassVar, Dict, Iterator, List, NamedTuple, Op
 from . import program, text
 from .apply import apply
 from .blocks import Naming, Operation
-from .commands import Picture
+from .commands import Page, Picture
 from .errors import Error, UsageError
 from .program import Progress
 from .result import table_html
-from .results import Check, Replay
+from .results import Check, Replay, Run
 from .steps import Gap, Line, Receive, Send, Sizes
 
 __all__ = ["Gap", "Line", "Message", "Receive", "Schedule", "Send", "Sizes"]
@@ -37,7 +36,8 @@ class Message(NamedTuple):
 class Schedule:
     """Who sends what to whom in each step."""
 
-    #: Notebooks show this many steps, of networks with up to this many nodes.
+    #: Notebooks show larger players as still pictures of this many steps, of networks with up to this many nodes.
+    page_limit: ClassVar[int] = 2_000_000
     most_drawn_steps: ClassVar[int] = 12
     most_drawn_nodes: ClassVar[int] = 256
 
@@ -187,10 +187,20 @@ class Schedule:
         """The same, or Failed with the first finding."""
         return self.check(as_, ports, **arguments).require()
 
+    def run(self, *, progress: Progress = None, require: bool = False, **options: Any) -> Run:
+        """Run the schedule on the emulated machine with real data, and verify every byte."""
+        with self._file() as path:
+            return program.rows(Run, ["run", "--schedule", path, *program.words_of(options)], progress, require)[0]
+
     def replay(self, *, progress: Progress = None, **options: Any) -> Replay:
         """Simulate the schedule on a modelled machine, flit by flit."""
         with self._file() as path:
             return program.rows(Replay, ["replay", "--schedule", path, *program.words_of(options)], progress)[0]
+
+    def draw(self, **options: Any) -> Page:
+        """The page that plays the schedule."""
+        with self._file() as path:
+            return Page(program.text(["draw", "--schedule", path, *program.words_of(options), "--html", "-"]))
 
     def picture(self, step: int = 0) -> Picture:
         """A step's messages on the links of the network."""
@@ -215,21 +225,23 @@ class Schedule:
 
     def _repr_html_(self) -> str:
         try:
-            return self._stills()
+            page = self.draw()
+            return page._repr_html_() if len(page.text) <= self.page_limit else self._stills()
+        except UsageError:  # the program draws no schedules
+            with contextlib.suppress(Error):
+                return self._stills()
         except Error:
-            rows = [message._asdict() for message in self.messages()]
-            more = f"<p>{len(rows) - 100} more messages</p>" if len(rows) > 100 else ""
-            return table_html(rows[:100]) + more
+            pass
+        rows = [message._asdict() for message in self.messages()]
+        more = f"<p>{len(rows) - 100} more messages</p>" if len(rows) > 100 else ""
+        return table_html(rows[:100]) + more
 
     def _stills(self) -> str:
         """The first steps; Error without the program, or if a picture has too many nodes."""
         if self.nodes > self.most_drawn_nodes:
             raise Error(f"{self.nodes} nodes: a picture shows up to {self.most_drawn_nodes}")
         shown = range(min(self.steps, self.most_drawn_steps))
-        figures = "".join(f'<figure style="margin:0;width:300px"><img alt="step {step}" width="300" src="data:image/svg+xml;base64,{self._encoded(step)}">'
+        figures = "".join(f'<figure style="margin:0;width:220px">{self.picture(step).image("width:100%", f"step {step}")}'
                           f"<figcaption>step {step}</figcaption></figure>" for step in shown)
         more = f"<p>{self.steps - len(shown)} more steps: picture(step)</p>" if self.steps > len(shown) else ""
         return f'<div style="display:flex;flex-wrap:wrap;gap:12px">{figures}</div>{more}'
-
-    def _encoded(self, step: int) -> str:
-        return base64.b64encode(self.picture(step).svg.encode()).decode()

@@ -10,6 +10,7 @@ usage: generated.py [--write] PROGRAM
   docs/reference/python-algorithms.md  python/wormcube/textbook.py
   docs/explanation/architecture.md     the sample algorithm, from its source
   python/wormcube/results.py           docs/schemas/*.json
+  python/wormcube/version.py           CMakeLists.txt
 """
 # SPDX-License-Identifier: Apache-2.0
 import json
@@ -27,6 +28,11 @@ END = "<!-- end -->\n"
 NETWORKS = ["line:5", "ring:7", "complete:8", "mesh:6x4", "torus:8x8", "ghc:4x3", "hypercube:6", "tree:8", "star:8", "petersen", "ccc:3", "butterfly:3",
             "circulant:12+1+3", "twisted:4x8", "star-graph:4", "bubble-sort:4", "cayley:2134+2341", "torus:4x4~0-1~5", "ring:4*line:3*complete:5"]
 SAMPLE = ("collectives/alltoall/hypercube_pairwise.cpp", "alltoall_hypercube_pairwise")
+
+VERSION = '''"""The version of wormcube; ./run docs writes it."""
+# SPDX-License-Identifier: Apache-2.0
+__version__ = "{}"
+'''
 
 
 def output_of(program, *words, check=True):
@@ -182,6 +188,7 @@ def main(arguments):
         reference / "python-algorithms.md": algorithms_page.text(json.loads(output_of(program, "list", "--json", "-"))),
         architecture: with_sample(read(architecture)),
         ROOT / "python/wormcube/results.py": result_classes.text(),
+        ROOT / "python/wormcube/version.py": VERSION.format(re.search(r"^project\(wormcube VERSION (\S+)", read(ROOT / "CMakeLists.txt"), re.M)[1]),
     }
     stale = [path for path in wanted if read(path) != wanted[path]]
     for path in stale:

@@ -106,6 +106,8 @@ class Proved(unittest.TestCase):
 
     @needs_proof
     def test_msccl_examples(self):
+        """Some send several messages over a link in a step: GPUs have several channels."""
         for name, operation, nodes, options, *_ in MSCCL:
             with self.subTest(name, nodes=nodes):
-                wc.record(program_of(name), f"complete:{nodes}", operation, **options).require(ports="all")
+                found = wc.record(program_of(name), f"complete:{nodes}", operation, **options).check(ports="all")
+                self.assertTrue(found.delivered and found.exactly_once, found.problems)

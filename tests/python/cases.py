@@ -47,6 +47,10 @@ MSCCL = [
     ("rabenseifner", "allreduce", 8, {"parts": 8}, "allreduce_rdh_8", 48, 112, 56),
     ("alltoall_allpairs", "alltoall", 4, {}, "alltoall_allpairs_4", 12, 12, 0),
     ("alltoall_allpairs", "alltoall", 8, {}, "alltoall_allpairs_8", 56, 56, 0),
+    ("allgather_ring", "allgather", 8, {}, "allgather_ring_8_8", 56, 56, 0),
+    ("allgather_ring", "allgather", 4, {}, "simple_allgather_ring", 12, 12, 0),
+    ("ring_sum", "allreduce", 8, {"parts": 8, "commutative": True}, "allreduce_a100_ring_8_8", 112, 112, 56),
+    ("alltoall_three_step", "alltoall", 8, {"options": {"local": 4}}, "alltoall_three_step_2_4", 56, 104, 0),
     ("alltoall_two_step", "alltoall", 8, {"options": {"local": 4}}, "alltoall_two_step_2_4", 56, 80, 0),
 ]
 

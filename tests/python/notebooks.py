@@ -20,11 +20,8 @@ def cells(path):
 
 def shown(value):
     """What a notebook shows of a value."""
-    data = {"text/plain": repr(value)}
-    for kind, method in (("text/html", "_repr_html_"), ("image/svg+xml", "_repr_svg_")):
-        if hasattr(value, method):
-            data[kind] = getattr(value, method)()
-    return data
+    html = {"text/html": value._repr_html_()} if hasattr(value, "_repr_html_") else {}
+    return {"text/plain": repr(value), **html}
 
 
 def run(path, namespace=None):

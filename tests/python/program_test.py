@@ -75,7 +75,7 @@ class Commands(unittest.TestCase):
         self.assertTrue(page._repr_html_().startswith('<iframe srcdoc="'))
         picture = wc.plot(wc.run("allgather", "ring:4", "ring", bytes=[8, 64], iterations=1))
         self.assertIn("<svg", picture.svg[:1000])
-        self.assertEqual(picture._repr_svg_(), picture.svg)
+        self.assertIn('src="data:image/svg+xml;base64,', picture._repr_html_())
         with tempfile.TemporaryDirectory() as folder:
             page.save(os.path.join(folder, "a b.html"))
             with open(os.path.join(folder, "a b.html"), encoding="utf-8") as file:
@@ -172,7 +172,7 @@ class Comparisons(unittest.TestCase):
 
     @unittest.skipIf("unknown" in support.said("compare", "--help") or "Subcommands" in support.said("compare", "--help"), "the program has no command compare")
     def test_the_program(self):
-        self.look_at(wc.compare("allgather", "torus:4x4", ["ring", "bruck"], bytes=[8, 4096]))
+        self.look_at(wc.compare("allgather", "ring:6", ["ring", "bruck"], bytes=[8, 4096]))
 
 
 class Errors(unittest.TestCase):
@@ -373,6 +373,18 @@ class Proofs(unittest.TestCase):
     @support.needs_proof
     def test_a_replay(self):
         self.assertGreater(wc.record(textbook.ring, "ring:4", "allgather").replay(machine="t3d").time_ps, 0)
+
+    @support.takes_schedules("run")
+    def test_a_run(self):
+        ran = wc.record(textbook.ring, "ring:4", "allgather").run(bytes=64, iterations=3, require=True)
+        self.assertTrue(ran.passed)
+
+    @support.takes_schedules("draw")
+    def test_a_player(self):
+        schedule = wc.record(textbook.ring, "ring:4", "allgather")
+        self.assertTrue(schedule._repr_html_().startswith("<iframe"))
+        schedule.page_limit = 10
+        self.assertEqual(schedule._repr_html_().count("data:image/svg+xml"), 3)
 
     def test_without_the_program_a_notebook_shows_the_messages(self):
         schedule = wc.record(textbook.ring, "ring:12", "allgather")

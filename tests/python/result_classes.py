@@ -9,7 +9,7 @@ ROOT = pathlib.Path(__file__).resolve().parents[2]
 # The command's schema, the name of its result, and the columns of its table.
 COMMANDS = [
     ("best", "Best", "operation topology ports block_bytes winner model_time_us margin"),
-    ("check", "Check", "operation algorithm topology schedule startups transmission_blocks transmission_bytes rearranged_blocks combined_blocks link_load_max "
+    ("check", "Check", "operation algorithm topology startups messages transmission_blocks transmission_bytes rearranged_blocks combined_blocks link_load_max "
                        "delivered exactly_once passed"),
     ("fft", "Fft", "topology algorithm method shape time_median_us passed"),
     ("list", "Algorithm", "operation algorithm topology admitted ports contention_free exactly_once model_time_us chosen_by_auto"),

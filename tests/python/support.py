@@ -59,6 +59,11 @@ def proves_names():
     return done.returncode == 0
 
 
+def takes_schedules(command):
+    """Skips a test where a command takes no schedule with names."""
+    return unittest.skipUnless(proves_names() and "--schedule" in said(command, "--help"), f"{command} takes no schedule with names")
+
+
 def needs_proof(test):
     """Skips a test where the program does not read text 2."""
     return unittest.skipUnless(proves_names(), "the program does not read schedules with names")(test)
