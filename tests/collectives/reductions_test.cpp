@@ -668,7 +668,8 @@ namespace {
 Prediction of_ring(const char* network) {
   Arguments sum;
   sum.reduction = find_reduction("sum", "double");
-  return parse_collective(operations::allreduce, "ring-vectors", sum).predict(Topology::parse(network));
+  return parse_collective(operations::allreduce, "ring-vectors", sum)
+      .predict(Topology::parse(network));
 }
 
 }  // namespace
