@@ -1,6 +1,7 @@
 // wormcube reproduce: a paper's tables, as printed, corrected, and counted from the programs.
 // SPDX-License-Identifier: Apache-2.0
 #include "wormcube/apps/cli/commands/commands.hpp"
+#include "wormcube/apps/cli/commands/reproduce_chapter.hpp"
 #include "wormcube/apps/cli/commands/reproduce_json.hpp"
 #include "wormcube/apps/cli/commands/reproduce_products.hpp"
 #include "wormcube/apps/cli/core/json.hpp"
@@ -214,9 +215,13 @@ ExitCode reproduce_paper(Context& context, const ReproduceCommand& options) {
     return reproduce_products(context, products, options.check, output);
   }
   if (options.paper == "wang-tseng") return reproduce_figure(context, options);
+  if (options.paper == "grama" && !(options.on.empty() && options.sizes.empty())) {
+    throw UsageError("reproduce grama: its rows have networks of their own; omit --on and --sizes");
+  }
   if (!options.svg.empty())
     throw UsageError(fmt::format("reproduce {}: --svg needs a figure, but this paper has tables",
                                  options.paper));
+  if (options.paper == "grama") return reproduce_chapter(context, options.check, output);
   const Paper& paper = find_paper(options.paper);
   std::vector<std::string> networks = options.on;
   for (const int size : options.sizes) networks.push_back(paper.network_of_size(size));
@@ -283,10 +288,12 @@ Action add_reproduce(CLI::App& program) {
   CLI::App& app = *program.add_subcommand(
       "reproduce",
       "Reproduce a paper's tables: as printed, corrected, and counted from the programs");
-  app.add_option("PAPER", options->paper,
-                 "kim (complete exchange on tori), suh (complete exchange on meshes), dimakopoulos "
-                 "(total exchange in products of any graphs) or wang-tseng (broadcast on tori)")
-      ->check(one_of({"kim", "suh", "dimakopoulos", "wang-tseng"}))
+  app.add_option(
+         "PAPER", options->paper,
+         "kim (complete exchange on tori), suh (complete exchange on meshes), dimakopoulos "
+         "(total exchange in products of any graphs), wang-tseng (broadcast on tori) or grama "
+         "(the textbook's chapter 4)")
+      ->check(one_of({"kim", "suh", "dimakopoulos", "wang-tseng", "grama"}))
       ->required();
   add_on_option(app, options->on, false);
   app.add_option("--sizes", options->sizes, "Sides N of N x N networks, separated by commas")
@@ -323,7 +330,8 @@ Action add_reproduce(CLI::App& program) {
       "  wormcube reproduce suh --on mesh:6x10,mesh:5x7  any mesh, odd sides too\n"
       "  wormcube reproduce suh --json suh.json          with every erratum\n"
       "  wormcube reproduce dimakopoulos                 A1, A2, A3 and A3G against the bounds\n"
-      "  wormcube reproduce wang-tseng --svg figure.svg  Figure 8: steps against n");
+      "  wormcube reproduce wang-tseng --svg figure.svg  Figure 8: steps against n\n"
+      "  wormcube reproduce grama                        every equation and problem, with errata");
   return [options](Context& context) { return reproduce_paper(context, *options); };
 }
 
