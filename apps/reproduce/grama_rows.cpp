@@ -9,16 +9,6 @@ namespace wormcube::apps {
 
 namespace {
 
-constexpr auto startups = ChapterUnit::startups;
-constexpr auto contended = ChapterUnit::contended;
-constexpr auto rearranged = ChapterUnit::rearranged;
-constexpr auto combined = ChapterUnit::combined;
-constexpr auto route = ChapterUnit::route;
-constexpr auto time_of_words = ChapterUnit::time;
-constexpr auto bisections = ChapterUnit::bisections;
-constexpr auto at_distance = ChapterUnit::at_distance;
-constexpr auto cables = ChapterUnit::cables;
-
 /// k_broadcast, k_alltoall: ranks 0 .. k-1 give.
 Arguments first_ranks(Rank k) {
   Arguments arguments;
@@ -37,8 +27,9 @@ using Figures = std::vector<ChapterFigure>;
 
 /// Start-ups and blocks of time, and further figures.
 Figures costs(std::string_view steps_formula, double steps, std::string_view blocks_formula,
-              double blocks, Figures more = {}) {
-  Figures figures{{startups, steps_formula, steps}, {contended, blocks_formula, blocks}};
+              double blocks, const Figures& more = {}) {
+  Figures figures{{ChapterUnit::startups, steps_formula, steps},
+                  {ChapterUnit::contended, blocks_formula, blocks}};
   figures.insert(figures.end(), more.begin(), more.end());
   return figures;
 }
@@ -59,6 +50,7 @@ ChapterRow row(std::string_view place, Operation operation, std::string_view alg
 
 std::span<const ChapterRow> chapter_rows() {
   using namespace operations;
+  using enum ChapterUnit;
   static const std::vector<ChapterRow> table{
       row("4.1.1", broadcast, "naive", "ring:64", costs("p - 1", 63, "p - 1", 63)),
       row("Eq. 4.1", broadcast, "halving", "ring:64", costs("log p", 6, "log p", 6)),
@@ -159,11 +151,11 @@ std::span<const ChapterRow> chapter_rows() {
           costs("log p", 6, "(p/2) log p", 192)),
       row("P4.5", allgather, "ring", "tree:64", costs("p - 1", 63, "p - 1", 63)),
       row("P4.6", allreduce, "allgather", "ring:64",
-          costs("p - 1", 63, "p - 1", 63, {{time_of_words, "101(p - 1)", 6363}}), "19"),
+          costs("p - 1", 63, "p - 1", 63, {{time, "101(p - 1)", 6363}}), "19"),
       row("P4.6", allreduce, "reduce-broadcast", "ring:64",
-          costs("2 log p", 12, "2 log p", 12, {{time_of_words, "202 log p", 1212}}), "19"),
+          costs("2 log p", 12, "2 log p", 12, {{time, "202 log p", 1212}}), "19"),
       row("P4.6", allreduce, "recursive-doubling", "line:64",
-          costs("log p", 6, "p - 1", 63, {{time_of_words, "100 log p + p - 1", 663}}), "19"),
+          costs("log p", 6, "p - 1", 63, {{time, "100 log p + p - 1", 663}}), "19"),
       row("P4.6", allreduce, "ring-vectors", "ring:64", costs("p - 1", 63, "p - 1", 63), "19"),
       row("P4.7", scatter, "halving", "line:64", costs("log p", 6, "p - 1", 63)),
       row("P4.7", scatter, "mesh", "mesh:8x8", costs("log p", 6, "p - 1", 63)),

@@ -109,6 +109,13 @@ const Paper& kim_paper() {
                "only for large N: A1 has 7 against 6 at N = 8, 9 against 10 at 16, 13 against 18 "
                "at "
                "32"},
+              {"kim-13", "Table 1, N = 4 and 8", "A1: N/4 + 5 and 10N^2; [6]: 3N^2",
+               "A1 has 5 start-ups at 4, and 64 and 384 blocks rearranged at 4 and 8; [6] 16 at "
+               "4: small networks have steps without data, which are left out"},
+              {"kim-14", "sec. 3.2, N not 2^n", "imaginary nodes fill the network up",
+               "who does their work is not said; kim-a1 refuses such networks"},
+              {"kim-15", "sec. 3.2, 512 x 512", "cells of 4 x 4",
+               "not defined; kim-recursive:divisions=2 comes nearest"},
           },
       .network_of_size = [](int n) { return fmt::format("torus:{0}x{0}", n); },
   };

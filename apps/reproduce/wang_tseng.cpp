@@ -3,6 +3,7 @@
 #include "wormcube/apps/reproduce/wang_tseng.hpp"
 
 #include <algorithm>
+#include <array>
 #include <bit>
 #include <cmath>
 #include <iterator>
@@ -159,6 +160,28 @@ LinePlot plot_of(const BroadcastFigure& figure) {
   std::erase_if(plot.series,
                 [](const PlotSeries& s) { return s.measured.empty() && s.model.empty(); });
   return plot;
+}
+
+std::span<const Erratum> wang_tseng_errata() {
+  static constexpr std::array<Erratum, 8> errata{{
+      {"wang-tseng-1", "sec. 4, alpha", "about +-i m / (2k + 1)",
+       "rounded to the nearest: truncation takes more steps for nearly every n, or leaves "
+       "super-nodes out"},
+      {"wang-tseng-2", "the algorithm", "every node receives the message",
+       "some twice; wang-tseng:once=yes is exactly once"},
+      {"wang-tseng-3", "Theorem 2", "steps for n = 2 and 3", "one less"},
+      {"wang-tseng-4", "hops of n/2", "the shorter direction",
+       "both are as short: with '+' for all, n = 6 and 8 contend for k = 2 and n = 8, 10, 12 for "
+       "k = 3; directions are explicit here, and mirror=yes needs none"},
+      {"wang-tseng-5", "sec. 3, stage 2", "2t hops along X, t along Y",
+       "the matrix R_2 has t along X, 2t along Y; both are free of contention"},
+      {"wang-tseng-6", "lower bound, n = 2", "2k links a node",
+       "+1 and -1 reach the same node: with one cable for both the bound is not attainable"},
+      {"wang-tseng-7", "domain of Z", "{0; 1}", "{0, 1, .., n - 1}"},
+      {"wang-tseng-8", "TM in three dimensions", "about 8.6 % more steps",
+       "its limit for long z; on cubes 2^d it is farther off"},
+  }};
+  return errata;
 }
 
 }  // namespace wormcube::apps

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "wormcube/apps/draw/plot.hpp"
+#include "wormcube/apps/reproduce/paper.hpp"
 #include "wormcube/collectives/harness/check.hpp"
 
 #include <cstdint>
@@ -33,6 +34,8 @@ struct BroadcastFigure {
 };
 
 std::vector<Rank> broadcast_figure_sides();
+
+std::span<const Erratum> wang_tseng_errata();
 
 /// The points of all its lines.
 long figure_points(std::span<const Rank> sides);
