@@ -4,6 +4,7 @@
 
 #include "wormcube/apps/cli/options/numbers.hpp"
 #include "wormcube/apps/cli/output/table.hpp"
+#include "wormcube/runtime/base/units.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -46,8 +47,7 @@ std::string instead(std::string_view what, double many, double few) {
 std::string transfer_of(const ComparedCall& call) {
   const Prediction& p = call.weighed.prediction;
   if (!call.parts->by_link) return fmt::format("{} blocks at a port", cell(p.transmission_blocks));
-  return fmt::format("{} blocks on the busiest link, for messages share links",
-                     cell(p.link_blocks));
+  return fmt::format("{} blocks on the busiest link, which messages share", cell(p.link_blocks));
 }
 
 std::vector<Difference> differences(const ComparedCall& slow, const ComparedCall& fast) {
@@ -63,7 +63,13 @@ std::vector<Difference> differences(const ComparedCall& slow, const ComparedCall
     add(part, instead(what, of_slow, of_fast), instead(what, of_fast, of_slow));
   };
   count("start-ups", &ModelTime::startups_us, &Prediction::startups);
-  count("hops", &ModelTime::hops_us, &Prediction::hops);
+  // In front of a busy link a step has one hop.
+  const auto hops = [](const ComparedCall& call) {
+    const Prediction& p = call.weighed.prediction;
+    return (call.parts->by_link ? p.startups : p.hops).value_or(0);
+  };
+  add(&ModelTime::hops_us, instead("hops", hops(slow), hops(fast)),
+      instead("hops", hops(fast), hops(slow)));
   const auto transfer = [&](const ComparedCall& more, const ComparedCall& less) {
     return fmt::format("transfer ({}; {}: {})", transfer_of(more), less.name, transfer_of(less));
   };
@@ -94,8 +100,9 @@ std::string crossover_text(const Crossover& crossover, std::span<const ComparedC
     return fmt::format("crossover: {} up to {} B, {} from {} B on", first, crossover.after, next,
                        crossover.from);
   }
-  return fmt::format("crossover between {} and {} B: {}, then {}", size_text(crossover.after),
-                     size_text(crossover.from), first, next);
+  return fmt::format("crossover between {} and {}: {}, then {}",
+                     bytes_text(static_cast<double>(crossover.after)),
+                     bytes_text(static_cast<double>(crossover.from)), first, next);
 }
 
 std::vector<std::string> explain(std::span<const ComparedCall> calls, Bytes bytes,
@@ -103,7 +110,7 @@ std::vector<std::string> explain(std::span<const ComparedCall> calls, Bytes byte
   const std::vector<std::size_t> order = by_time(calls);
   if (order.size() < 2) return {};
   const ComparedCall &fast = calls[order[0]], &slow = calls[order[1]];
-  const std::string size = size_text(bytes) + " B";
+  const std::string size = bytes_text(static_cast<double>(bytes));
   if (*slow.us == *fast.us) {
     return {fmt::format("{}: {} and {} take the same time, {}.", size, fast.name, slow.name,
                         us_text(*fast.us))};
