@@ -9,6 +9,7 @@ import pkgutil
 import re
 import shutil
 import subprocess
+import sys
 import tempfile
 import unittest
 
@@ -102,6 +103,17 @@ class Notebooks(unittest.TestCase):
         data = [output["data"] for output in outputs if "data" in output]
         self.assertEqual(sum("<table>" in one.get("text/html", "") for one in data), 3)
         self.assertEqual(sum("data:image/svg+xml" in one.get("text/html", "") or "<iframe" in one.get("text/html", "") for one in data), 3)
+
+    @unittest.skipUnless(support.has("nbconvert") and support.has("ipykernel"), "nbconvert and ipykernel are missing")
+    @support.needs_proof
+    def test_nbconvert_executes_them(self):
+        environment = {**os.environ, "PYTHONPATH": str(support.ROOT / "python"), "PYTHONDONTWRITEBYTECODE": "1"}
+        for name in ("example", "exercises"):
+            with tempfile.TemporaryDirectory() as folder:
+                done = subprocess.run([sys.executable, "-m", "nbconvert", "--to", "notebook", "--execute", "--output-dir", folder, self.folder / f"{name}.ipynb"],
+                                      stderr=subprocess.STDOUT, stdout=subprocess.PIPE, encoding="utf-8", env=environment, timeout=900)
+                self.assertEqual(done.returncode, 0, done.stdout)
+                self.assertTrue(any(cell["outputs"] for cell in notebooks.cells(os.path.join(folder, f"{name}.ipynb"))[1]))
 
     @unittest.skipUnless(BROWSER, "chromium is missing")
     def test_what_notebooks_show_loads_in_a_browser_without_a_request(self):
