@@ -128,10 +128,6 @@ WORMCUBE_ALGORITHMS(reduce_scatter_mesh) = with_variant(
         .remark = "rows before columns, to keep the order of ranks",
         .needs = {needs::lines_and_rings()},
         .instead = {"hypercube", "bruck"},
-        .combining =
-            [](const Arguments& arguments, const Options& /*options*/) {
-              return arguments.reduction.commutative ? Combining::reordered : Combining::alike;
-            },
         .predict = predict_reduce_scatter_mesh,
         .program = reduce_scatter_mesh,
     },
