@@ -51,6 +51,9 @@ class CostModel(Result):
     tw_us_per_byte: float
     tr_us_per_byte: float
     tc_us_per_byte: float
+    th_us: float
+    tw_link_us_per_byte: float
+    flit_bytes: float
 
 
 @dataclasses.dataclass(frozen=True)
@@ -64,6 +67,7 @@ class Ranked(Result):
     algorithm: str
     options: Dict[str, Any]
     ports: str
+    same_bits: str
     predicted: Predicted
     model_time_us: Optional[float] = None
     model_time_us_reason: Optional[str] = None
@@ -95,6 +99,8 @@ class Predicted(Result):
     link_load_reason: Optional[str] = None
     link_blocks: Optional[float] = None
     link_blocks_reason: Optional[str] = None
+    hops: Optional[float] = None
+    hops_reason: Optional[str] = None
 
 
 @dataclasses.dataclass(frozen=True)
@@ -122,7 +128,8 @@ class Check(Result):
     )
     _nested = {
         "arguments": "Arguments", "predicted": "Predicted", "lower_bound": "LowerBound", "cost_model": "CostModel",
-        "time_lockstep_us": "CheckTimeLockstepUs", "provenance": "Provenance",
+        "counted_by": "CountedBy", "model_time_parts_us": "ModelTimeParts", "time_lockstep_us": "CheckTimeLockstepUs",
+        "provenance": "Provenance",
     }
 
     topology: str
@@ -155,6 +162,8 @@ class Check(Result):
     exactly_once: Optional[bool] = None
     exactly_once_reason: Optional[str] = None
     exactly_once_claimed: Optional[bool] = None
+    keeps_order: Optional[bool] = None
+    keeps_order_reason: Optional[str] = None
     proof: Optional[str] = None
     arrivals: Optional[str] = None
     peak_blocks: Optional[float] = None
@@ -169,6 +178,10 @@ class Check(Result):
     optimal_reason: Optional[str] = None
     block_bytes: Optional[int] = None
     cost_model: Optional[CostModel] = None
+    counted_by: Optional[CountedBy] = None
+    model_time_parts_us: Optional[ModelTimeParts] = None
+    model_limited_by: Optional[str] = None
+    model_limited_by_reason: Optional[str] = None
     model_time_us: Optional[float] = None
     model_time_us_reason: Optional[str] = None
     model_contention: Optional[str] = None
@@ -205,6 +218,7 @@ class Arguments(Result):
     root: Optional[int] = None
     distance: Optional[int] = None
     sources: Optional[List[int]] = None
+    permutation: Optional[str] = None
     operator: Optional[str] = None
     type: Optional[str] = None
 
@@ -228,11 +242,40 @@ class LowerBound(Result):
 
 
 @dataclasses.dataclass(frozen=True)
+class CountedBy(Result):
+    """A part of a result."""
+
+    startups: str
+    transmission_blocks: str
+    rearranged_blocks: str
+    combined_blocks: str
+    link_blocks: str
+    hops: str
+
+
+@dataclasses.dataclass(frozen=True)
+class ModelTimeParts(Result):
+    """A part of a result."""
+
+    startups: Optional[float] = None
+    startups_reason: Optional[str] = None
+    hops: Optional[float] = None
+    hops_reason: Optional[str] = None
+    transfer: Optional[float] = None
+    transfer_reason: Optional[str] = None
+    rearrangement: Optional[float] = None
+    rearrangement_reason: Optional[str] = None
+    combining: Optional[float] = None
+    combining_reason: Optional[str] = None
+
+
+@dataclasses.dataclass(frozen=True)
 class CheckTimeLockstepUs(Result):
     """A part of a result."""
 
     total: float
     startups: float
+    hops: float
     transfer: float
     rearrangement: float
     combining: float
@@ -466,8 +509,9 @@ class Algorithm(Result):
         "chosen_by_auto",
     )
     _nested = {
-        "model_time_parts_us": "AlgorithmModelTimePartsUs", "options": "AlgorithmOptions", "predicted": "Predicted",
-        "lower_bound": "LowerBound", "cost_model": "CostModel", "provenance": "Provenance",
+        "arguments": "Arguments", "options": "AlgorithmOptions", "predicted": "Predicted", "lower_bound": "LowerBound",
+        "cost_model": "CostModel", "counted_by": "CountedBy", "model_time_parts_us": "ModelTimeParts", "provenance":
+        "Provenance",
     }
 
     operation: str
@@ -484,8 +528,12 @@ class Algorithm(Result):
     needs: List[str]
     provenance: Provenance
     chosen_by_auto: Optional[bool] = None
+    chosen_by_auto_reason: Optional[str] = None
     chosen_by_auto_all_ports: Optional[bool] = None
-    model_time_parts_us: Optional[AlgorithmModelTimePartsUs] = None
+    chosen_by_auto_all_ports_reason: Optional[str] = None
+    chosen_options: Optional[Dict[str, Any]] = None
+    arguments: Optional[Arguments] = None
+    same_bits: Optional[str] = None
     remark: Optional[str] = None
     remark_reason: Optional[str] = None
     topology: Optional[str] = None
@@ -496,6 +544,10 @@ class Algorithm(Result):
     lower_bound: Optional[LowerBound] = None
     block_bytes: Optional[int] = None
     cost_model: Optional[CostModel] = None
+    counted_by: Optional[CountedBy] = None
+    model_time_parts_us: Optional[ModelTimeParts] = None
+    model_limited_by: Optional[str] = None
+    model_limited_by_reason: Optional[str] = None
     model_time_us: Optional[float] = None
     model_time_us_reason: Optional[str] = None
     model_contention: Optional[str] = None
@@ -504,20 +556,6 @@ class Algorithm(Result):
     replayed_ps_reason: Optional[str] = None
     work_bytes: Optional[int] = None
     work_bytes_reason: Optional[str] = None
-
-
-@dataclasses.dataclass(frozen=True)
-class AlgorithmModelTimePartsUs(Result):
-    """A part of a result."""
-
-    startups: Optional[float] = None
-    startups_reason: Optional[str] = None
-    transfer: Optional[float] = None
-    transfer_reason: Optional[str] = None
-    rearrangement: Optional[float] = None
-    rearrangement_reason: Optional[str] = None
-    combining: Optional[float] = None
-    combining_reason: Optional[str] = None
 
 
 @dataclasses.dataclass(frozen=True)
@@ -592,6 +630,7 @@ class Replay(Result):
     lock_step_form_exact: bool
     lock_step_form_note: str
     uncontended_ps: int
+    formula_at_least: bool
     bounds: ReplayBounds
     blocked_messages: int
     blocked_ps: int
@@ -811,6 +850,37 @@ class Exchange(Result):
 
 
 @dataclasses.dataclass(frozen=True)
+class Place(Result):
+    """A part of a result."""
+
+    _nested = {
+        "figures": "ChapterFigure",
+    }
+
+    place: str
+    topology: str
+    figures: List[ChapterFigure]
+    errata: List[str]
+    passed: bool
+    operation: Optional[str] = None
+    operation_reason: Optional[str] = None
+    algorithm: Optional[str] = None
+    algorithm_reason: Optional[str] = None
+
+
+@dataclasses.dataclass(frozen=True)
+class ChapterFigure(Result):
+    """A part of a result."""
+
+    figure: str
+    formula: str
+    printed: float
+    corrected: float
+    counted: float
+    as_printed: bool
+
+
+@dataclasses.dataclass(frozen=True)
 class Refused(Result):
     """A part of a result."""
 
@@ -858,7 +928,8 @@ class Run(Result):
         "operation", "algorithm", "topology", "block_bytes", "time_median_us", "model_time_us", "algbw_gb_per_s", "passed",
     )
     _nested = {
-        "arguments": "Arguments", "predicted": "Predicted", "cost_model": "CostModel", "provenance": "Provenance",
+        "arguments": "Arguments", "counted_by": "CountedBy", "model_time_parts_us": "ModelTimeParts", "predicted": "Predicted",
+        "cost_model": "CostModel", "provenance": "Provenance",
     }
 
     operation: str
@@ -889,6 +960,10 @@ class Run(Result):
     time_max_us: Optional[float] = None
     time_back_to_back_us: Optional[float] = None
     time_back_to_back_us_reason: Optional[str] = None
+    counted_by: Optional[CountedBy] = None
+    model_time_parts_us: Optional[ModelTimeParts] = None
+    model_limited_by: Optional[str] = None
+    model_limited_by_reason: Optional[str] = None
     model_time_us: Optional[float] = None
     model_time_us_reason: Optional[str] = None
     model_contention: Optional[str] = None
@@ -943,7 +1018,7 @@ class TopologyFacts(Result):
     )
     _nested = {
         "dimensions": "TopologyFactsDimensions", "link_bounds": "TopologyFactsLinkBounds", "neighbours":
-        "TopologyFactsNeighbours", "route": "TopologyFactsRoute", "provenance": "Provenance",
+        "TopologyFactsNeighbours", "route": "TopologyFactsRoute", "ring": "TopologyFactsRing", "provenance": "Provenance",
     }
 
     topology: str
@@ -1000,6 +1075,7 @@ class TopologyFacts(Result):
     node: Optional[int] = None
     neighbours: Optional[List[TopologyFactsNeighbours]] = None
     route: Optional[List[TopologyFactsRoute]] = None
+    ring: Optional[TopologyFactsRing] = None
 
 
 @dataclasses.dataclass(frozen=True)
@@ -1058,6 +1134,16 @@ class TopologyFactsRoute(Result):
     link_name: str
     virtual_channel: int
     dimension: int
+
+
+@dataclasses.dataclass(frozen=True)
+class TopologyFactsRing(Result):
+    """A part of a result."""
+
+    order: List[int]
+    kind: Any
+    load: int
+    longest_hop: int
 
 
 @dataclasses.dataclass(frozen=True)
