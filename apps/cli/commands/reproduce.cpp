@@ -145,7 +145,8 @@ Json figure_json(const BroadcastFigure& figure, std::optional<bool> passed) {
   Json json{{"paper", "wang-tseng"},
             {"figure", 8},
             {"series", series_json},
-            {"failures", figure.failures}};
+            {"failures", figure.failures},
+            {"errata", errata_json(wang_tseng_errata())}};
   put_passed(json, passed);
   return json;
 }
@@ -189,6 +190,7 @@ ExitCode reproduce_figure(Context& context, const ReproduceCommand& options) {
   for (const FigureSeries& series : figure.series)
     print_note(output, fmt::format("{}: {}", series.name, series.source));
   for (const std::string& failure : figure.failures) print_note(output, "FAILED: " + failure);
+  print_errata(output, wang_tseng_errata());
   print_fact(output, "passed",
              figure.failures.empty()
                  ? "yes: every broadcast was delivered, in as many steps as its formula gives"
@@ -272,10 +274,7 @@ ExitCode reproduce_paper(Context& context, const ReproduceCommand& options) {
   }
   for (const std::string& text : notes) print_note(output, text);
   print_formulas(output, paper);
-  for (const Erratum& erratum : paper.errata) {
-    print_note(output, fmt::format("erratum {}: {}: printed: {}; correct: {}", erratum.name,
-                                   erratum.place, erratum.printed, erratum.correct));
-  }
+  print_errata(output, paper.errata);
   keep(all_passed);
   results.finish(true);
   return all_passed ? passed : failed;

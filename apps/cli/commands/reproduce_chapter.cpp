@@ -116,10 +116,7 @@ ExitCode reproduce_chapter(Context& context, const CheckOptions& check,
   }
   print_table(output, table);
   for (const std::string& failure : failures) print_note(output, "FAILED: " + failure);
-  for (const Erratum& erratum : grama_errata()) {
-    print_note(output, fmt::format("erratum {}: {}: printed: {}; correct: {}", erratum.name,
-                                   erratum.place, erratum.printed, erratum.correct));
-  }
+  print_errata(output, grama_errata());
   keep(failures.empty());
   results.finish(true);
   return failures.empty() ? passed : failed;

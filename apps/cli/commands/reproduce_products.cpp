@@ -131,10 +131,7 @@ ExitCode reproduce_products(Context& context, const std::vector<std::string>& ne
              "met: equal to the bound; best: no integer lies between; no: above it (but possibly "
              "still the best)");
   for (const std::string& note : notes) print_note(output, note);
-  for (const Erratum& erratum : dimakopoulos_errata()) {
-    print_note(output, fmt::format("erratum {}: {}: printed: {}; correct: {}", erratum.name,
-                                   erratum.place, erratum.printed, erratum.correct));
-  }
+  print_errata(output, dimakopoulos_errata());
   keep(all_passed);
   results.finish(true);
   return all_passed ? passed : failed;
