@@ -51,6 +51,8 @@ class _Machine:
             for value in (left, right):
                 if value not in held:
                     raise Error(f"{where}: combines {self.name(value)}, which it does not hold")
+            if left[1:] != right[1:]:
+                raise Error(f"{where}: combines {self.name(left)} with {self.name(right)}: not the same block and part")
             if self.operator is None:
                 raise UsageError(f"{self.schedule.operation} combines: apply(inputs, operator)")
             held[left[0] + right[0], left[1], left[2]] = self.operator(held[left], held[right])

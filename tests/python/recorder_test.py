@@ -246,6 +246,9 @@ class Data(unittest.TestCase):
             wc.record(textbook.allreduce_doubling, "ring:2", "allreduce").apply(["a", "b"])
         with self.assertRaisesRegex(wc.Error, "^step 1, node 0: sends 1 to 1, which it does not hold$"):
             wc.Schedule.parse(RING_3.replace("to 1 [2]", "to 1 [1]")).apply(["a", "b", "c"])
+        halves = wc.record(textbook.halving, "hypercube:1", "reduce_scatter").text.replace("combine 1024 [0.0+1.0]", "combine 1024 [0.1+1.0]")
+        with self.assertRaisesRegex(wc.Error, "^end, node 0: combines 0.1 with 1.0: not the same block and part$"):
+            wc.Schedule.parse(halves).apply([["a", "b"], ["c", "d"]], lambda left, right: left + right)
         with self.assertRaisesRegex(wc.Error, "^node 0 ends without 1, its block 1$"):
             wc.Schedule.parse(RING_3.replace("to 0 [1]", "to 0 [2]")).apply(["a", "b", "c"])
 
