@@ -153,7 +153,7 @@ Prediction predict_reduce_scatter_allgather(const Setting& setting) {
   const bool commutative = setting.arguments.reduction.commutative;
   const PartsOptions options = options_of(setting.options);
   if (options.pattern == PartsPattern::ring) {
-    return with_ring_load(allreduce_ring_cost(p, commutative), topology, commutative);
+    return with_ring_load(allreduce_ring_cost(p, commutative), topology, commutative, commutative);
   }
   if (options.pattern == PartsPattern::mesh) {
     if (commutative) return allreduce_cost(gather_cost(topology, lines_round(topology)), p);

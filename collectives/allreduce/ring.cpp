@@ -51,7 +51,8 @@ WORMCUBE_ALGORITHM(allreduce_ring){
           return with_ring_load(
               allreduce_ring_cost(setting.topology.nodes(), setting.arguments.reduction.commutative,
                                   segments_on_ring(setting.options)),
-              setting.topology, is_by_ring(setting.options));
+              setting.topology, is_by_ring(setting.options),
+              setting.arguments.reduction.commutative);
         },
     .program = allreduce_ring,
     .parts =

@@ -20,7 +20,7 @@ Op addressed(Op op, const Peer& peer) {
 
 HandoverPlan::HandoverPlan(const Handovers& handovers, Rank nodes, Rank r)
     : nodes_(nodes), r_(r), shares_(handovers.shares) {
-  constexpr std::size_t most_kept = 64;  // other nodes' messages: p shares each
+  constexpr std::size_t most_messages_kept = 64;  // other nodes' messages: p shares each
   const auto most_lanes = static_cast<std::size_t>(handovers.most_lanes);
   using Given = std::vector<std::vector<Share>>;  // by step and lane
   const auto place = [&](int step, int lane) {
@@ -47,7 +47,7 @@ HandoverPlan::HandoverPlan(const Handovers& handovers, Rank nodes, Rank r)
       auto& message = messages.emplace_back(Message{at, std::move(own[place(step, lane)]), {}});
       const std::size_t here = place(step, lane++);
       if (at.from.rank < 0) continue;
-      if (others.size() > most_kept) others.clear();
+      if (others.size() > most_messages_kept) others.clear();
       auto other = others.find(at.from.rank);
       if (other == others.end()) {
         other = others.emplace(at.from.rank, given(at.from.rank)).first;

@@ -132,7 +132,8 @@ Prediction allreduce_ring_cost(Rank n, bool commutative, Rank segments) {
   return prediction;
 }
 
-Prediction with_ring_load(Prediction prediction, const Topology& topology, bool by_ring) {
+Prediction with_ring_load(Prediction prediction, const Topology& topology, bool by_ring,
+                          bool alike) {
   const Positions ring(topology, by_ring);
   std::vector<PatternMessage> messages;
   for (Rank x = 0; x < ring.count() && ring.count() > 1; ++x) {
@@ -140,7 +141,9 @@ Prediction with_ring_load(Prediction prediction, const Topology& topology, bool 
   }
   if (const auto load = pattern_load(topology, messages)) {
     prediction.link_load = load->link_load;
-    prediction.link_blocks = load->link_load * *prediction.transmission_blocks;
+    if (alike || load->link_load == 1) {
+      prediction.link_blocks = load->link_load * *prediction.transmission_blocks;
+    }
     int longest = 0;
     for (const PatternMessage& message : messages) {
       longest = std::max(longest, route_hops(topology, message.from, message.to));

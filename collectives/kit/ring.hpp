@@ -36,7 +36,9 @@ Prediction reduce_scatter_ring_cost(Rank n, bool commutative);
 /// The same of the all-reduce, in vectors.
 Prediction allreduce_ring_cost(Rank n, bool commutative, Rank segments = 1);
 /// The load of a ring's links, and the hops: one message from each position to the next.
-Prediction with_ring_load(Prediction prediction, const Topology& topology, bool by_ring);
+/// \param alike  whether all messages of a step have one size; else shared links are counted
+Prediction with_ring_load(Prediction prediction, const Topology& topology, bool by_ring,
+                          bool alike = true);
 
 /// The option `order` of algorithms on this ring: ring, or rank.
 Option ring_order_option();

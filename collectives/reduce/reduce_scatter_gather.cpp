@@ -123,12 +123,13 @@ Prediction predict_reduce_by_parts(const Setting& setting) {
       *prediction.transmission_blocks += gathered;
       prediction.link_load = p > 1 ? 1 : 0;
       prediction.link_blocks = prediction.transmission_blocks;
+      prediction.hops.reset();  // the gather's are counted
       return prediction;
     }
     case GatherPattern::ring: {
       const Positions ring(topology, commutative);
       const Prediction round = with_ring_load(of_parts(reduce_scatter_ring_cost(p, commutative), p),
-                                              topology, commutative);
+                                              topology, commutative, commutative);
       PatternSteps steps(topology);
       for (const auto& step : gather_on_ring_messages(ring, root, 1.0 / p)) steps.add(step);
       return both(round, steps.with_loads({log2_ceiling(p), gathered, 0}));

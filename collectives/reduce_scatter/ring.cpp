@@ -28,7 +28,7 @@ void reduce_scatter_ring(Node& node, const Call& call) {
 Prediction predict_reduce_scatter_ring(const Setting& setting) {
   return with_ring_load(
       reduce_scatter_ring_cost(setting.topology.nodes(), setting.arguments.reduction.commutative),
-      setting.topology, is_by_ring(setting.options));
+      setting.topology, is_by_ring(setting.options), setting.arguments.reduction.commutative);
 }
 
 }  // namespace

@@ -21,33 +21,29 @@ void check_prediction(const char* what, std::optional<double> predicted, double 
   CHECK(counted == Approx(*predicted).epsilon(1e-12));
 }
 
-/// Sum over steps of the most that a message takes: its bytes times the load of the busiest link on
-/// its way. Counted here anew, link by link.
+/// Sum over steps of the bytes on the busiest link. Counted here anew, link by link.
 double contended_bytes(const Schedule& schedule) {
   const Routing routing(schedule.topology);
   double sum = 0;
   for (std::size_t step = 0; step < schedule.steps(); ++step) {
-    std::map<Link, int> load;
-    std::vector<std::pair<Bytes, std::vector<Channel>>> messages;
+    std::map<Link, Bytes> load;
+    Bytes most = 0;
     for (Rank r = 0; r < schedule.topology.nodes(); ++r) {
       for (const OpRecord& op : schedule.ops(r, step)) {
         if (op.kind != Op::Kind::send) continue;
-        auto& [bytes, route] = messages.emplace_back(op.bytes, std::vector<Channel>());
+        std::vector<Channel> path;
         if (op.moves > 0) {
-          routing.route(r, schedule.moves(r, op), route);
+          routing.route(r, schedule.moves(r, op), path);
         } else {
-          routing.route(r, op.peer, route);
+          routing.route(r, op.peer, path);
         }
-        for (const Channel channel : route) ++load[routing.link(channel)];
+        most = std::max(most, op.bytes);
+        for (const Channel channel : path) {
+          most = std::max(most, load[routing.link(channel)] += op.bytes);
+        }
       }
     }
-    double most = 0;
-    for (const auto& [bytes, route] : messages) {
-      int busiest = 1;
-      for (const Channel channel : route) busiest = std::max(busiest, load[routing.link(channel)]);
-      most = std::max(most, static_cast<double>(bytes) * busiest);
-    }
-    sum += most;
+    sum += static_cast<double>(most);
   }
   return sum;
 }
