@@ -17,8 +17,8 @@ struct PlotPoint {
 /// One line: measured points, and the modelled ones dashed.
 struct PlotSeries {
   std::string name;
-  std::string label = {};  ///< as much of the name as tells it from the others; empty: all of it
   std::vector<PlotPoint> measured, model;  ///< ascending by x
+  std::string label = {};  ///< the part of the name that differs from the others'; empty: the name
 };
 struct LinePlot {
   enum class X : std::uint8_t { bytes, nodes, number } x = X::bytes;

@@ -153,7 +153,7 @@ LinePlot plot_of(const BroadcastFigure& figure) {
     }
     auto curve = std::ranges::find(plot.series, series.label, &PlotSeries::name);
     if (curve == plot.series.end()) {
-      curve = plot.series.insert(curve, PlotSeries{std::string(series.label), {}, {}, {}});
+      curve = plot.series.insert(curve, PlotSeries{std::string(series.label), {}, {}});
     }
     (series.counted ? curve->measured : curve->model) = std::move(points);
   }
