@@ -239,8 +239,8 @@ TEST_CASE("marks become SVG", "[draw]") {
 TEST_CASE("plots have a point for each value", "[draw]") {
   LinePlot plot;
   plot.title = "t", plot.x_name = "x";
-  plot.series = {{"a", {}, {{8, 10, 9, 12}, {16, 20, 18, 22}}, {{8, 7}, {16, 9}}},
-                 {"b", {}, {{8, 30}, {16, 15}}, {}}};
+  plot.series = {{"a", {{8, 10, 9, 12}, {16, 20, 18, 22}}, {{8, 7}, {16, 9}}},
+                 {"b", {{8, 30}, {16, 15}}, {}}};
   plot.ratio_to = "a";
   const std::string svg = plot_svg(plot, false);
   std::size_t points = 0;
