@@ -113,7 +113,8 @@ TEST_CASE("an MSCCL file that an executor would ignore is refused", "[formats]")
              Contains("depends on tb 7 of 2"));
   CHECK_THAT(first_finding_of(changed(right, "depid=\"0\"", "depid=\"1\"")),
              Contains("depends on its own thread block"));
-  CHECK_THAT(first_finding_of(changed(right, "s=\"1\"", "s=\"2\"")), Contains("in order"));
+  CHECK_THAT(first_finding_of(changed(right, "<step s=\"1\"", "<step s=\"2\"")),
+             Contains("in order"));
   CHECK_THAT(first_finding_of(changed(right, "ngpus=\"2\"", "ngpus=\"3\"")),
              Contains("gpu 2 of 3 is missing"));
   CHECK_THROWS_WITH(apps::parse_msccl(right, "f.xml", 1000), Contains("of memory"));
