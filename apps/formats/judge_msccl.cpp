@@ -19,13 +19,12 @@ constexpr std::size_t most_findings = 10;
 /// The lists of who reads and writes a chunk, and when.
 class MscclRaces {
  public:
-  MscclRaces(const MscclAlgorithm& algorithm, const MscclRun& run, const MscclCells& cells)
+  MscclRaces(const MscclRun& run, const MscclCells& cells)
       : run_(run),
         cells_(cells),
         accesses_(cells.size()),
         clocks_(run.blocks.size(), Clock(run.blocks.size())),
         of_events_(run.events.size()) {
-    static_cast<void>(algorithm);
     for (std::size_t e = 0; e < run.events.size(); ++e) {
       const MscclEvent& event = run.events[e];
       const MscclStep& step = run.blocks[event.block].content->steps[event.step];
@@ -170,13 +169,10 @@ void find_in_mode(const MscclAlgorithm& algorithm, const MscclRun& run, bool in_
   };
   add(data.findings());
   const bool is_right = data.findings().empty();
-  add(MscclRaces(algorithm, run, cells).texts());
+  add(MscclRaces(run, cells).texts());
   if (!in_place) add(data.written_inputs());
-  if (!verdict.schedule && is_right && verdict.findings.empty()) {
-    LaidMsccl laid = lay_msccl(algorithm, run, data);
-    verdict.schedule = std::move(laid.schedule);
-    verdict.no_schedule = laid.reason;
-  }
+  if (!verdict.schedule && is_right && verdict.findings.empty())
+    verdict.schedule = lay_msccl(algorithm, run, &data);
 }
 
 }  // namespace
@@ -199,16 +195,22 @@ MscclVerdict judge_msccl(const MscclAlgorithm& algorithm) {
     return verdict;
   }
   find_full_fifos(algorithm, verdict);
-  if (algorithm.collective == MscclCollective::custom) {
-    verdict.no_schedule = "a custom collective: nobody says what it must deliver";
-    return verdict;
-  }
   const bool both = algorithm.in_place && algorithm.out_of_place;
-  if (algorithm.in_place) find_in_mode(algorithm, run, true, both ? "in place: " : "", verdict);
-  if (algorithm.out_of_place)
+  const bool judged = algorithm.collective != MscclCollective::custom;
+  if (judged && algorithm.in_place)
+    find_in_mode(algorithm, run, true, both ? "in place: " : "", verdict);
+  if (judged && algorithm.out_of_place)
     find_in_mode(algorithm, run, false, both ? "out of place: " : "", verdict);
-  verdict.proved = verdict.findings.empty();
-  if (!verdict.schedule && verdict.no_schedule.empty()) verdict.no_schedule = "it is not right";
+  verdict.proved = judged && verdict.findings.empty();
+  if (verdict.schedule) return verdict;
+  verdict.no_schedule =
+      judged ? "it is not right" : "a custom collective: only it knows its result";
+  verdict.schedule = lay_msccl(algorithm, run, nullptr);
+  if (!verdict.schedule) {
+    verdict.no_schedule =
+        "its thread blocks wait for each other in a ring that only FIFOs resolve: it cannot be "
+        "laid into steps";
+  }
   return verdict;
 }
 

@@ -103,11 +103,18 @@ struct MscclVerdict {
   std::size_t messages = 0, chunks_sent = 0;
   bool in_place = false, out_of_place = false;  ///< the modes that were checked
   bool proved = false;  ///< no finding, and the data flow was followed to the end
-  /// Laid into steps; nothing if it hangs, or if only the FIFOs order its thread blocks.
+  /// Laid into steps; nothing if it hangs, or if only the FIFOs order its thread blocks. Without
+  /// names if it is not proved.
   std::optional<NamedSchedule> schedule;
-  std::string no_schedule;  ///< why
+  std::string no_schedule;  ///< why there is none, or none with names
 };
 
 MscclVerdict judge_msccl(const MscclAlgorithm& algorithm);
+
+/// The schedule as MSCCL XML, out of place, with a cell for each value. Throws UsageError for
+/// operations that the format does not have, and for a schedule that the proof refuses.
+///
+/// \param name  the algorithm's name in the file
+std::string msccl_text(NamedSchedule& schedule, std::string_view name);
 
 }  // namespace wormcube::apps

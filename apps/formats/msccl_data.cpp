@@ -11,9 +11,9 @@ namespace wormcube::apps {
 namespace {
 
 constexpr WordId nothing_word = ~WordId{0}, unknown_word = nothing_word - 1;
-constexpr Value nothing{nothing_word, 0, 0};
+constexpr NamedValue nothing{nothing_word, 0, 0};
 /// Follows from a finding: not reported again.
-constexpr Value unknown{unknown_word, 0, 0};
+constexpr NamedValue unknown{unknown_word, 0, 0};
 
 constexpr char letter(MscclBuffer buffer) {
   return buffer == MscclBuffer::input ? 'i' : buffer == MscclBuffer::output ? 'o' : 's';
@@ -85,30 +85,30 @@ MscclData::MscclData(const MscclAlgorithm& algorithm, const MscclRun& run, const
 }
 
 /// Chunk c of a GPU's input. In a broadcast only the root gives a block.
-Value MscclData::own(int gpu, int chunk) const {
+NamedValue MscclData::own(int gpu, int chunk) const {
   if (algorithm_.collective == MscclCollective::broadcast && gpu != 0) return nothing;
   const bool has_blocks = algorithm_.collective == MscclCollective::alltoall ||
                           algorithm_.collective == MscclCollective::reduce_scatter;
   const auto word = static_cast<WordId>(gpu);
-  return has_blocks ? Value{word, chunk / parts_, chunk % parts_} : Value{word, 0, chunk};
+  return has_blocks ? NamedValue{word, chunk / parts_, chunk % parts_} : NamedValue{word, 0, chunk};
 }
 
 /// What chunk c of a GPU's output must hold.
-std::optional<Value> MscclData::wanted(int gpu, int chunk) {
+std::optional<NamedValue> MscclData::wanted(int gpu, int chunk) {
   const WordId all = words_.interval(0, algorithm_.ranks());
   switch (algorithm_.collective) {
     case MscclCollective::allreduce:
-      return Value{all, 0, chunk};
+      return NamedValue{all, 0, chunk};
     case MscclCollective::reduce:
-      return gpu == 0 ? std::optional(Value{all, 0, chunk}) : std::nullopt;
+      return gpu == 0 ? std::optional(NamedValue{all, 0, chunk}) : std::nullopt;
     case MscclCollective::broadcast:
-      return Value{0, 0, chunk};
+      return NamedValue{0, 0, chunk};
     case MscclCollective::allgather:
-      return Value{static_cast<WordId>(chunk / parts_), 0, chunk % parts_};
+      return NamedValue{static_cast<WordId>(chunk / parts_), 0, chunk % parts_};
     case MscclCollective::alltoall:
-      return Value{static_cast<WordId>(chunk / parts_), gpu, chunk % parts_};
+      return NamedValue{static_cast<WordId>(chunk / parts_), gpu, chunk % parts_};
     case MscclCollective::reduce_scatter:
-      return Value{all, gpu, chunk};
+      return NamedValue{all, gpu, chunk};
     case MscclCollective::custom:
       break;
   }
@@ -129,7 +129,7 @@ std::string MscclData::where(std::size_t event) const {
 }
 
 /// "chunk 3 of 0+1", "chunk 3 of all"
-std::string MscclData::text(const Value& value) const {
+std::string MscclData::text(const NamedValue& value) const {
   if (value == nothing) return "nothing";
   std::vector<Rank> nodes = words_.nodes_of(value.word);
   std::ranges::sort(nodes);
@@ -139,7 +139,7 @@ std::string MscclData::text(const Value& value) const {
   return fmt::format("chunk {} of {}", index(value), who);
 }
 
-Value MscclData::read(std::size_t event, int gpu, MscclBuffer buffer, int chunk) {
+NamedValue MscclData::read(std::size_t event, int gpu, MscclBuffer buffer, int chunk) {
   const std::size_t cell = cells_.cell(gpu, buffer, chunk);
   if (!(held_[cell] == nothing)) return held_[cell];
   find([&] {
@@ -149,7 +149,7 @@ Value MscclData::read(std::size_t event, int gpu, MscclBuffer buffer, int chunk)
   return unknown;
 }
 
-Value MscclData::combine(std::size_t event, const Value& left, const Value& right) {
+NamedValue MscclData::combine(std::size_t event, const NamedValue& left, const NamedValue& right) {
   if (left == unknown || right == unknown) return unknown;
   if (left.block != right.block || left.part != right.part) {
     find([&] {
@@ -173,7 +173,7 @@ void MscclData::follow(std::size_t event) {
   const MscclStep& step = place.content->steps[what.step];
   if (step.type == MscclType::nop) return;
   const auto count = static_cast<std::size_t>(step.count);
-  std::vector<Value> received, values(count, unknown);
+  std::vector<NamedValue> received, values(count, unknown);
   if (what.received >= 0) {
     const auto number = static_cast<std::size_t>(what.received);
     received = contents_[number];
@@ -189,7 +189,7 @@ void MscclData::follow(std::size_t event) {
   for (std::size_t i = 0; i < count; ++i) {
     const int offset = static_cast<int>(i);
     if (step.type == MscclType::re) {
-      const Value left = read(event, place.gpu, step.target, step.target_at + offset);
+      const NamedValue left = read(event, place.gpu, step.target, step.target_at + offset);
       values[i] =
           combine(event, left, read(event, place.gpu, step.source, step.source_at + offset));
     } else if (step.combines()) {
@@ -219,7 +219,7 @@ void MscclData::finish() {
         algorithm_.size(algorithm_.gpus[static_cast<std::size_t>(gpu)], MscclBuffer::output);
     for (int chunk = 0; chunk < size; ++chunk) {
       const auto want = wanted(gpu, chunk);
-      const Value& held = held_[cells_.cell(gpu, MscclBuffer::output, chunk)];
+      const NamedValue& held = held_[cells_.cell(gpu, MscclBuffer::output, chunk)];
       if (!want || held == unknown) continue;
       const bool is_same = !(held == nothing) && held.block == want->block &&
                            held.part == want->part && words_.sorted(held.word) == want->word;

@@ -38,41 +38,40 @@ class MscclData {
 
   struct Combination {
     std::size_t event;
-    Value left, right;
+    NamedValue left, right;
   };
   const std::vector<Combination>& combinations() const { return combinations_; }
-  const std::vector<Value>& contents(std::size_t message) const { return contents_[message]; }
+  const std::vector<NamedValue>& contents(std::size_t message) const { return contents_[message]; }
   const Words& words() const { return words_; }
 
  private:
   void follow(std::size_t event);
   void finish();
-  Value own(int gpu, int chunk) const;
-  std::optional<Value> wanted(int gpu, int chunk);
-  Value read(std::size_t event, int gpu, MscclBuffer buffer, int chunk);
-  Value combine(std::size_t event, const Value& left, const Value& right);
+  NamedValue own(int gpu, int chunk) const;
+  std::optional<NamedValue> wanted(int gpu, int chunk);
+  NamedValue read(std::size_t event, int gpu, MscclBuffer buffer, int chunk);
+  NamedValue combine(std::size_t event, const NamedValue& left, const NamedValue& right);
   template <class Text>
   void find(Text text);
   std::string where(std::size_t event) const;
-  int index(const Value& value) const { return value.block * parts_ + value.part; }
-  std::string text(const Value& value) const;
+  int index(const NamedValue& value) const { return value.block * parts_ + value.part; }
+  std::string text(const NamedValue& value) const;
 
   const MscclAlgorithm& algorithm_;
   const MscclRun& run_;
   const MscclCells& cells_;
   int parts_;
   Words words_;
-  std::vector<Value> held_;  // for each cell
-  std::vector<std::vector<Value>> contents_;
+  std::vector<NamedValue> held_;  // for each cell
+  std::vector<std::vector<NamedValue>> contents_;
   std::vector<Combination> combinations_;
   std::vector<std::string> findings_, written_inputs_;
 };
 
-/// The same in text 2, on a complete network, or why not.
-struct LaidMsccl {
-  std::optional<NamedSchedule> schedule;
-  std::string reason;
-};
-LaidMsccl lay_msccl(const MscclAlgorithm& algorithm, const MscclRun& run, const MscclData& data);
+/// The same in text 2, on a complete network; nothing if only FIFOs order its thread blocks.
+///
+/// \param data  nullptr: messages have no names, and nothing is combined
+std::optional<NamedSchedule> lay_msccl(const MscclAlgorithm& algorithm, const MscclRun& run,
+                                       const MscclData* data);
 
 }  // namespace wormcube::apps

@@ -72,22 +72,23 @@ struct LaidOp {
 
 }  // namespace
 
-LaidMsccl lay_msccl(const MscclAlgorithm& algorithm, const MscclRun& run, const MscclData& data) {
+std::optional<NamedSchedule> lay_msccl(const MscclAlgorithm& algorithm, const MscclRun& run,
+                                       const MscclData* data) {
   MscclLayout layout(run);
-  if (!layout.find())
-    return {std::nullopt,
-            "its thread blocks wait for each other in a ring that only FIFOs "
-            "resolve: it cannot be laid into steps"};
+  if (!layout.find()) return std::nullopt;
   std::size_t steps = 0;
   for (std::size_t m = 0; m < run.messages.size(); ++m)
     steps = std::max(steps, static_cast<std::size_t>(layout.step(m) + 1));
 
   const int ranks = algorithm.ranks();
-  NamedSchedule named{{Topology::parse(fmt::format("complete:{}", ranks)), {}}, data.words()};
-  named.operation = NamedOperation{.name = std::string(to_string(algorithm.collective))};
+  NamedSchedule named{{Topology::parse(fmt::format("complete:{}", ranks)), {}},
+                      data != nullptr ? data->words() : Words(ranks)};
+  if (algorithm.collective != MscclCollective::custom)
+    named.operation = NamedOperation{.name = std::string(to_string(algorithm.collective))};
   named.form.parts = algorithm.parts();
   named.form.block = static_cast<Bytes>(algorithm.parts());
-  named.form.several_blocks = operation_facts(*named.operation, ranks).several_blocks;
+  if (named.operation)
+    named.form.several_blocks = operation_facts(*named.operation, ranks).several_blocks;
   named.commutative = algorithm.reduces();
   if (!algorithm.name.empty()) named.about.push_back("MSCCL: " + algorithm.name);
 
@@ -99,7 +100,8 @@ LaidMsccl lay_msccl(const MscclAlgorithm& algorithm, const MscclRun& run, const 
         {layout.step(m), message.received, m, false});
   }
   std::vector<std::vector<std::pair<std::size_t, const MscclData::Combination*>>> pairs(ops.size());
-  for (const MscclData::Combination& each : data.combinations()) {
+  static const std::vector<MscclData::Combination> none;
+  for (const MscclData::Combination& each : data != nullptr ? data->combinations() : none) {
     const int gpu = run.blocks[run.events[each.event].block].gpu;
     pairs[static_cast<std::size_t>(gpu)].emplace_back(
         static_cast<std::size_t>(layout.needed(each.event) + 1), &each);
@@ -130,19 +132,19 @@ LaidMsccl lay_msccl(const MscclAlgorithm& algorithm, const MscclRun& run, const 
                            .first_move = 0,
                            .moves = 0,
                            .bytes = message.count});
-        if (next->is_send) {
-          const std::vector<Value>& values = data.contents(next->message);
+        if (next->is_send && data != nullptr) {
+          const std::vector<NamedValue>& values = data->contents(next->message);
           names.values.insert(names.values.end(), values.begin(), values.end());
         }
         names.ends.push_back(static_cast<std::uint32_t>(names.values.size()));
-        names.named.push_back(next->is_send);
+        names.named.push_back(next->is_send && data != nullptr);
       }
       log.step_ends.push_back(static_cast<std::uint32_t>(log.ops.size()));
     }
     named.schedule.ranks.push_back(std::move(log));
     named.names.push_back(std::move(names));
   }
-  return {std::move(named), {}};
+  return named;
 }
 
 }  // namespace wormcube::apps

@@ -73,7 +73,7 @@ class Naming {
   void begin_work(Rank node, std::size_t step) { at_work_ = node, step_ = step; }
 
   void add(const Delivery& delivery) {
-    std::vector<Value>& values =
+    std::vector<NamedValue>& values =
         sent_[{delivery.from, delivery.step, delivery.to, delivery.tag}].emplace_back();
     for (const Span piece : delivery.pieces) {
       for (Bytes at = 0; at + sizeof(NamedElement) <= piece.size(); at += sizeof(NamedElement)) {
@@ -109,7 +109,7 @@ class Naming {
   }
 
  private:
-  static Value value(const NamedElement& element) {
+  static NamedValue value(const NamedElement& element) {
     return {element.word, static_cast<Rank>(element.block), static_cast<Rank>(element.part)};
   }
 
@@ -126,7 +126,7 @@ class Naming {
     if (found == sent_.end()) return;
     std::size_t& next = next_[{rank, step, op.peer, op.tag}];
     if (next == found->second.size()) return;
-    const std::vector<Value>& values = found->second[next++];
+    const std::vector<NamedValue>& values = found->second[next++];
     names.values.insert(names.values.end(), values.begin(), values.end());
   }
 
@@ -136,7 +136,7 @@ class Naming {
   std::size_t step_ = 0;
   std::vector<std::map<std::size_t, std::vector<RankNames::Pair>>> gaps_;
   using Key = std::tuple<Rank, std::size_t, Rank, Tag>;  // from, step, to, tag
-  std::map<Key, std::vector<std::vector<Value>>> sent_;
+  std::map<Key, std::vector<std::vector<NamedValue>>> sent_;
   std::map<Key, std::size_t> next_;
 };
 

@@ -5,6 +5,8 @@
 #include "wormcube/runtime/schedule/values.hpp"
 
 #include <cstdint>
+#include <map>
+#include <tuple>
 #include <vector>
 
 namespace wormcube {
@@ -15,18 +17,18 @@ using TreeId = std::uint32_t;
 class HeldValues {
  public:
   struct Entry {
-    Value value;
+    NamedValue value;
     TreeId tree : 31;
     std::uint32_t received : 1;
   };
 
-  const Entry* find(const Value& value) const {
+  const Entry* find(const NamedValue& value) const {
     if (slots_.empty()) return nullptr;
     const Entry& slot = slots_[place(value)];
     return is_free(slot) ? nullptr : &slot;
   }
   /// The entry of a value, which is new if it was not there.
-  Entry& insert(const Value& value, TreeId tree, bool& is_new) {
+  Entry& insert(const NamedValue& value, TreeId tree, bool& is_new) {
     if (2 * (size_ + 1) > slots_.size()) grow();
     Entry& slot = slots_[place(value)];
     is_new = is_free(slot);
@@ -46,7 +48,7 @@ class HeldValues {
  private:
   static constexpr WordId free_word = ~WordId{0};
   static bool is_free(const Entry& entry) { return entry.value.word == free_word; }
-  std::size_t place(const Value& value) const {
+  std::size_t place(const NamedValue& value) const {
     auto key = (std::uint64_t{value.word} << 32 | static_cast<std::uint32_t>(value.block)) *
                0x9E3779B97F4A7C15U;
     key = (key ^ (key >> 29) ^ static_cast<std::uint32_t>(value.part)) * 0xD6E8FEB86659FD93U;
@@ -56,7 +58,8 @@ class HeldValues {
     return at;
   }
   void grow() {
-    std::vector<Entry> old(slots_.empty() ? 8 : 2 * slots_.size(), {Value{free_word, 0, 0}, 0, 0});
+    std::vector<Entry> old(slots_.empty() ? 8 : 2 * slots_.size(),
+                           {NamedValue{free_word, 0, 0}, 0, 0});
     old.swap(slots_);
     for (const Entry& slot : old) {
       if (!is_free(slot)) slots_[place(slot.value)] = slot;
@@ -66,5 +69,23 @@ class HeldValues {
   std::vector<Entry> slots_;
   std::size_t size_ = 0;
 };
+
+/// Whether the nodes of one word come after those of the other, in the order of lists.
+inline bool is_greater(const Words& words, WordId a, WordId b) {
+  return a != b && words.nodes_of(b) < words.nodes_of(a);
+}
+
+/// What a node holds, by the set of its nodes, block and part; of equal sets the greatest word.
+inline std::map<std::tuple<WordId, Rank, Rank>, NamedValue> words_by_set(const HeldValues& held,
+                                                                         Words& words) {
+  std::map<std::tuple<WordId, Rank, Rank>, NamedValue> all;
+  held.each([&](const HeldValues::Entry& entry) {
+    const NamedValue& value = entry.value;
+    NamedValue& kept =
+        all.try_emplace({words.sorted(value.word), value.block, value.part}, value).first->second;
+    if (is_greater(words, value.word, kept.word)) kept = value;
+  });
+  return all;
+}
 
 }  // namespace wormcube

@@ -49,7 +49,8 @@ class NameReader : protected LineReader {
   /// Adds the values of one name. \param charge_values  called with their number before they are
   /// made
   template <class Charge>
-  void name(Words& words, const ValueForm& form, std::vector<Value>& values, Charge charge_values) {
+  void name(Words& words, const ValueForm& form, std::vector<NamedValue>& values,
+            Charge charge_values) {
     skip_blanks();
     Range origins;
     const bool is_word = accept('{');

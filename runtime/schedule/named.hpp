@@ -27,11 +27,11 @@ struct NamedOperation {
 
 /// The values of one node's messages and combinations.
 struct RankNames {
-  std::vector<Value> values = {};        // of all messages that name some
+  std::vector<NamedValue> values = {};   // of all messages that name some
   std::vector<std::uint32_t> ends = {};  // for each of RankLog::ops: its values end here
   std::vector<bool> named = {};          // for each of RankLog::ops: whether it names its values
   struct Pair {
-    Value left, right;
+    NamedValue left, right;
   };
   std::vector<Pair> pairs = {};  // of all gaps
   struct Gap {
@@ -41,7 +41,7 @@ struct RankNames {
   };
   std::vector<Gap> gaps = {};  // those that name what they combine, ascending
 
-  std::span<const Value> of(std::size_t op) const {
+  std::span<const NamedValue> of(std::size_t op) const {
     const std::size_t begin = op == 0 ? 0 : ends[op - 1];
     return std::span(values).subspan(begin, ends[op] - begin);
   }

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "wormcube/runtime/schedule/dry_run_limit.hpp"
 #include "wormcube/runtime/schedule/held_values.hpp"
+#include "wormcube/runtime/schedule/known_nodes.hpp"
 #include "wormcube/runtime/schedule/long_loop.hpp"
 #include "wormcube/runtime/schedule/named.hpp"
 #include "wormcube/runtime/schedule/step_matcher.hpp"
@@ -18,33 +19,9 @@ namespace wormcube {
 
 namespace {
 
-bool comes_before(const Value& a, const Value& b) {
+bool comes_before(const NamedValue& a, const NamedValue& b) {
   return std::tie(a.word, a.block, a.part) < std::tie(b.word, b.block, b.part);
 }
-
-std::string tag_text(Tag tag) { return tag == 0 ? "" : fmt::format(" with tag {}", tag); }
-
-/// Which nodes each node knows to have entered, as bits.
-class Known {
- public:
-  explicit Known(std::size_t nodes) : words_((nodes + 63) / 64), bits_(nodes * words_) {
-    for (std::size_t node = 0; node < nodes; ++node) row(node)[node / 64] |= bit(node);
-    before_ = bits_;
-  }
-  void begin_step() { before_ = bits_; }
-  void tell(Rank from, Rank to) {
-    std::uint64_t* const known = row(static_cast<std::size_t>(to));
-    const std::uint64_t* const source = &before_[static_cast<std::size_t>(from) * words_];
-    for (std::size_t i = 0; i < words_; ++i) known[i] |= source[i];
-  }
-  bool knows(std::size_t node, std::size_t of) { return (row(node)[of / 64] & bit(of)) != 0; }
-
- private:
-  static std::uint64_t bit(std::size_t node) { return std::uint64_t{1} << node % 64; }
-  std::uint64_t* row(std::size_t node) { return &bits_[node * words_]; }
-  std::size_t words_;
-  std::vector<std::uint64_t> bits_, before_;
-};
 
 class NamedProof {
  public:
@@ -90,7 +67,7 @@ class NamedProof {
     constexpr std::size_t most = 10;
     if (report_.broken++ < most) report_.findings.push_back(words());
   }
-  std::string text(const Value& value) const { return name_text(named_.words, form_, value); }
+  std::string text(const NamedValue& value) const { return name_text(named_.words, form_, value); }
   static std::string where(std::size_t step, std::size_t steps, Rank node) {
     return step == steps ? fmt::format("end, node {}", node)
                          : fmt::format("step {}, node {}", step, node);
@@ -98,21 +75,21 @@ class NamedProof {
 
   // What nodes hold.
 
-  bool gives(Rank node, const Value& value) const {
+  bool gives(Rank node, const NamedValue& value) const {
     return value.word == static_cast<WordId>(node) &&
            (given_.empty() || value.block < given_[static_cast<std::size_t>(node)]);
   }
   /// The tree of a value that the node holds.
-  std::optional<TreeId> tree_of(Rank node, const Value& value) const {
+  std::optional<TreeId> tree_of(Rank node, const NamedValue& value) const {
     if (gives(node, value)) return static_cast<TreeId>(node);
     const Entry* const entry = held_[static_cast<std::size_t>(node)].find(value);
     return entry != nullptr ? std::optional<TreeId>(entry->tree) : std::nullopt;
   }
-  void receive(Rank node, const Value& value, TreeId tree) {
+  void receive(Rank node, const NamedValue& value, TreeId tree) {
     bool is_new = false;
     Entry* entry = &held_[static_cast<std::size_t>(node)].insert(value, tree, is_new);
     if (!sets_.empty()) {
-      const Value set{named_.words.sorted(value.word), value.block, value.part};
+      const NamedValue set{named_.words.sorted(value.word), value.block, value.part};
       entry = &sets_[static_cast<std::size_t>(node)].insert(set, 0, is_new);
     }
     if (entry->received != 0 && report_.arrivals.empty())
@@ -180,7 +157,7 @@ class NamedProof {
         });
     }
     if (!left_tree || !right_tree) return;
-    const Value both{named_.words.join(left.word, right.word), left.block, left.part};
+    const NamedValue both{named_.words.join(left.word, right.word), left.block, left.part};
     bool is_new = false;
     held_[static_cast<std::size_t>(node)].insert(both, joined(*left_tree, *right_tree), is_new);
   }
@@ -234,18 +211,14 @@ class NamedProof {
     if (receive != nullptr && known_) known_->tell(send.from, send.to);
     const RankNames& names = named_.names[static_cast<std::size_t>(send.from)];
     const std::size_t op = number(send.from, *send.record);
-    if (!names.named[op]) {
-      ++unnamed_;
-    } else {
-      ++messages_named_;
-    }
-    const std::span<const Value> values = names.of(op);
+    ++(names.named[op] ? messages_named_ : unnamed_);
+    const std::span<const NamedValue> values = names.of(op);
     contents(step, send, receive != nullptr, names.named[op], values);
     if (receive != nullptr) compare_names(step, *receive, values);
   }
 
   void contents(std::size_t step, const End& send, bool arrives, bool is_named,
-                std::span<const Value> values) {
+                std::span<const NamedValue> values) {
     const auto here = [&] { return where(step, ~std::size_t{0}, send.from); };
     if (std::ranges::adjacent_find(values, std::not_fn(comes_before)) != values.end()) {
       sorted_.assign(values.begin(), values.end());
@@ -259,7 +232,7 @@ class NamedProof {
     }
     Bytes bytes = 0;
     bool sized = is_named;
-    for (const Value& value : values) {
+    for (const NamedValue& value : values) {
       const auto size = form_.bytes(named_.words, value);
       sized = sized && size.has_value();
       bytes += size.value_or(0);
@@ -280,7 +253,7 @@ class NamedProof {
       });
   }
 
-  void compare_names(std::size_t step, const End& receive, std::span<const Value> sent) {
+  void compare_names(std::size_t step, const End& receive, std::span<const NamedValue> sent) {
     const RankNames& names = named_.names[static_cast<std::size_t>(receive.to)];
     const std::size_t op = number(receive.to, *receive.record);
     if (!names.named[op] || std::ranges::equal(names.of(op), sent)) return;
@@ -328,16 +301,17 @@ class NamedProof {
     bool right = true, alike = true, changed = false;
     std::map<std::tuple<WordId, Rank, Rank>, TreeId> trees;
     for (Rank node = 0; node < nodes_ && right; ++node) {
-      std::map<std::tuple<WordId, Rank, Rank>, Value> by_set;  // made when it is needed
+      std::map<std::tuple<WordId, Rank, Rank>, NamedValue> by_set;  // made when it is needed
       for (Rank block = 0; block < goal_->ends_with(node) && right; ++block) {
         const Goal::Wanted wanted = goal_->result(node, block);
         if (wanted.first == wanted.last) continue;
         const WordId word = named_.words.interval(wanted.first, wanted.last);
         for (Rank part = 0; part < form_.parts && right; ++part) {
-          const Value value{word, wanted.block, part};
+          const NamedValue value{word, wanted.block, part};
           auto tree = tree_of(node, value);
           if (!tree && goal_->reduces) {
-            if (by_set.empty()) by_set = words_by_set(node);
+            if (by_set.empty())
+              by_set = words_by_set(held_[static_cast<std::size_t>(node)], named_.words);
             const auto other = by_set.find({word, value.block, part});
             if (other != by_set.end() && !named_.commutative) {
               right = false;
@@ -358,6 +332,7 @@ class NamedProof {
             find([&] { return missing(node, block, value); });
             continue;
           }
+          if (!goal_->reduces) continue;
           const auto [entry, is_new] = trees.try_emplace({word, value.block, part}, *tree);
           alike = alike && entry->second == *tree;
         }
@@ -370,44 +345,29 @@ class NamedProof {
     return right;
   }
 
-  /// What a node holds, by the set of its nodes; of equal sets the greatest word.
-  std::map<std::tuple<WordId, Rank, Rank>, Value> words_by_set(Rank node) {
-    std::map<std::tuple<WordId, Rank, Rank>, Value> all;
-    held_[static_cast<std::size_t>(node)].each([&](const Entry& entry) {
-      const Value& value = entry.value;
-      Value& kept =
-          all.try_emplace({named_.words.sorted(value.word), value.block, value.part}, value)
-              .first->second;
-      if (is_greater(value.word, kept.word)) kept = value;
-    });
-    return all;
-  }
-  bool is_greater(WordId a, WordId b) const {
-    return a != b && named_.words.nodes_of(b) < named_.words.nodes_of(a);
-  }
-
-  std::string missing(Rank node, Rank block, const Value& value) const {
+  std::string missing(Rank node, Rank block, const NamedValue& value) const {
     std::string words =
         fmt::format("node {} ends without {}, its block {}", node, text(value), block);
     if (!goal_->reduces) return words;
-    std::optional<Value> most;
-    const auto consider = [&](const Value& held) {
+    std::optional<NamedValue> most;
+    const auto consider = [&](const NamedValue& held) {
       if (held.block != value.block || held.part != value.part ||
           !named_.words.contains(value.word, held.word))
         return;
       const auto size = named_.words.size(held.word);
       const auto best = most ? named_.words.size(most->word) : 0;
-      if (size > best || (size == best && is_greater(held.word, most->word))) most = held;
+      if (size > best || (size == best && is_greater(named_.words, held.word, most->word)))
+        most = held;
     };
     held_[static_cast<std::size_t>(node)].each([&](const Entry& entry) { consider(entry.value); });
-    const Value own{static_cast<WordId>(node), value.block, value.part};
+    const NamedValue own{static_cast<WordId>(node), value.block, value.part};
     if (gives(node, own)) consider(own);
     return most ? words + "; the most it has is " + text(*most) : words;
   }
 
   struct Arrival {
     Rank to;
-    Value value;
+    NamedValue value;
     TreeId tree;
   };
 
@@ -415,16 +375,16 @@ class NamedProof {
   const Goal* goal_;
   ValueForm form_;
   Rank nodes_;
-  std::vector<Rank> given_;       // blocks of each node; empty: any
-  std::vector<HeldValues> held_;  // what a node gives is not in it, unless it came back
-  std::vector<HeldValues> sets_;  // for reductions: the sets of nodes that it received
-  std::optional<Known> known_;    // for a barrier
+  std::vector<Rank> given_;          // blocks of each node; empty: any
+  std::vector<HeldValues> held_;     // what a node gives is not in it, unless it came back
+  std::vector<HeldValues> sets_;     // for reductions: the sets of nodes that it received
+  std::optional<KnownNodes> known_;  // for a barrier
   StepMatcher<OpRecord> matcher_;
   TreeId trees_;  // their number
   std::unordered_map<std::uint64_t, TreeId> joined_;
   std::vector<std::size_t> next_gap_;
   std::vector<Arrival> arrivals_;
-  std::vector<Value> sorted_;
+  std::vector<NamedValue> sorted_;
   std::size_t messages_named_ = 0, unnamed_ = 0;
   bool twice_ = false;
   NamedReport report_;
@@ -434,17 +394,6 @@ class NamedProof {
 
 NamedReport prove_named(NamedSchedule& schedule, const Goal* goal) {
   return NamedProof(schedule, goal).prove();
-}
-
-std::string unmatched_send_text(std::size_t step, Rank from, Rank to, Tag tag, Bytes bytes,
-                                std::optional<Bytes> received) {
-  return fmt::format("step {}: node {} sends {} bytes to {}{}, which receives {}", step, from,
-                     bytes, to, tag_text(tag), received ? fmt::format("{}", *received) : "none");
-}
-
-std::string unmatched_receive_text(std::size_t step, Rank from, Rank to, Tag tag, Bytes bytes) {
-  return fmt::format("step {}: node {} receives {} bytes from {}{}, which sends none", step, to,
-                     bytes, from, tag_text(tag));
 }
 
 }  // namespace wormcube

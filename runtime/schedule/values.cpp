@@ -33,20 +33,20 @@ std::string range_text(Rank first, Rank last) {
 }
 
 /// Consecutive values with one name: words, blocks and parts that go up by one.
-struct NamedValues {
+struct NameRun {
   WordId word, last_word;
   Rank block, last_block, part, last_part;
-  bool same_parts(const NamedValues& other) const {
+  bool same_parts(const NameRun& other) const {
     return part == other.part && last_part == other.last_part;
   }
-  bool same_blocks(const NamedValues& other) const {
+  bool same_blocks(const NameRun& other) const {
     return block == other.block && last_block == other.last_block;
   }
 };
 
 /// Joins neighbours: join(earlier, later) extends the earlier one and returns true, or false.
 template <class Join>
-void join_neighbours(std::vector<NamedValues>& all, Join join) {
+void join_neighbours(std::vector<NameRun>& all, Join join) {
   std::size_t kept = 0;
   for (std::size_t i = 1; i < all.size(); ++i) {
     if (!join(all[kept], all[i])) all[++kept] = all[i];
@@ -199,30 +199,31 @@ std::optional<Bytes> ValueForm::block_bytes(Rank node, Rank number) const {
   return block;
 }
 
-std::optional<Bytes> ValueForm::bytes(const Words& words, const Value& value) const {
+std::optional<Bytes> ValueForm::bytes(const Words& words, const NamedValue& value) const {
   const auto whole = block_bytes(words.front(value.word), value.block);
   if (!whole || parts == 1) return whole;
   return part_start(*whole, element, parts, value.part + 1) -
          part_start(*whole, element, parts, value.part);
 }
 
-std::string names_text(const Words& words, const ValueForm& form, std::span<const Value> values) {
-  std::vector<NamedValues> names;
+std::string names_text(const Words& words, const ValueForm& form,
+                       std::span<const NamedValue> values) {
+  std::vector<NameRun> names;
   names.reserve(values.size());
-  for (const Value& v : values) {
+  for (const NamedValue& v : values) {
     names.push_back({v.word, v.word, v.block, v.block, v.part, v.part});
   }
-  join_neighbours(names, [](NamedValues& a, const NamedValues& b) {
+  join_neighbours(names, [](NameRun& a, const NameRun& b) {
     if (a.word != b.word || a.block != b.block || a.last_part + 1 != b.part) return false;
     a.last_part = b.part;
     return true;
   });
-  join_neighbours(names, [](NamedValues& a, const NamedValues& b) {
+  join_neighbours(names, [](NameRun& a, const NameRun& b) {
     if (a.word != b.word || !a.same_parts(b) || a.last_block + 1 != b.block) return false;
     a.last_block = b.block;
     return true;
   });
-  join_neighbours(names, [&](NamedValues& a, const NamedValues& b) {
+  join_neighbours(names, [&](NameRun& a, const NameRun& b) {
     if (!words.is_single(a.word) || !words.is_single(b.word) || !a.same_parts(b) ||
         !a.same_blocks(b) || a.last_word + 1 != b.word)
       return false;
@@ -230,7 +231,7 @@ std::string names_text(const Words& words, const ValueForm& form, std::span<cons
     return true;
   });
   std::string text;
-  for (const NamedValues& name : names) {
+  for (const NameRun& name : names) {
     if (!text.empty()) text += ' ';
     text += words.is_single(name.word)
                 ? range_text(static_cast<Rank>(name.word), static_cast<Rank>(name.last_word))
@@ -243,7 +244,7 @@ std::string names_text(const Words& words, const ValueForm& form, std::span<cons
   return text;
 }
 
-std::string name_text(const Words& words, const ValueForm& form, const Value& value) {
+std::string name_text(const Words& words, const ValueForm& form, const NamedValue& value) {
   return names_text(words, form, {&value, 1});
 }
 

@@ -67,10 +67,10 @@ class Words {
 };
 
 /// One block of a word, or a part of it.
-struct Value {
+struct NamedValue {
   WordId word = 0;
   Rank block = 0, part = 0;
-  friend bool operator==(const Value&, const Value&) = default;
+  friend bool operator==(const NamedValue&, const NamedValue&) = default;
 };
 
 /// How values are printed, and how many bytes they have.
@@ -83,12 +83,13 @@ struct ValueForm {
 
   /// The bytes of block `block` of a node; nothing if the file does not say.
   std::optional<Bytes> block_bytes(Rank node, Rank block) const;
-  std::optional<Bytes> bytes(const Words& words, const Value& value) const;
+  std::optional<Bytes> bytes(const Words& words, const NamedValue& value) const;
 };
 
 /// The canonical names of values: runs of parts, then of blocks, then of nodes become one name.
-std::string names_text(const Words& words, const ValueForm& form, std::span<const Value> values);
-std::string name_text(const Words& words, const ValueForm& form, const Value& value);
+std::string names_text(const Words& words, const ValueForm& form,
+                       std::span<const NamedValue> values);
+std::string name_text(const Words& words, const ValueForm& form, const NamedValue& value);
 
 /// Of a block of `bytes`, cut into `parts` by whole elements: the bytes before part k.
 constexpr Bytes part_start(Bytes bytes, Bytes element, Rank parts, Rank k) {

@@ -153,7 +153,7 @@ void write_named_ops(Parts& parts, const NamedSchedule& named, Rank rank, std::s
 void write_sizes(Text& text, const NamedSchedule& named) {
   ValueForm whole = named.form;
   whole.parts = 1;
-  std::vector<Value> run;
+  std::vector<NamedValue> run;
   Bytes bytes = 0;
   const auto flush = [&] {
     std::string_view rest = {};

@@ -148,11 +148,23 @@ TEST_CASE("a schedule's text is checked and shown again") {
             .exit == 0);
   const auto checked = run_wormcube("check --schedule " + file.path() + " --json -").json();
   CHECK(checked["startups"] == 4);
+  CHECK(checked["operation"] == "alltoall");
+  CHECK(checked["delivered"] == true);
+  CHECK(checked["exactly_once"] == true);
   CHECK(checked["link_load_max"] == 1);
   CHECK(checked["passed"] == true);
   CHECK(run_wormcube("show --schedule " + file.path() + " --write-schedule " + again.path()).exit ==
         0);
   CHECK(read_text(again.path()) == read_text(file.path()));
+  for (const char* const executor : {"threads", "fibers"}) {
+    const auto ran = run_wormcube("run --schedule " + file.path() + " --bytes 96 --executor " +
+                                  executor + " --json -")
+                         .json();
+    CHECK(ran["wrong"] == 0);
+    CHECK(ran["messages"] == checked["messages"]);
+  }
+  CHECK_THAT(run_wormcube("run --schedule " + file.path() + " --on ring:4").err,
+             Contains("is for 16 nodes; ring:4 has 4"));
   put(wrong.path(),
       "wormcube schedule 1\ntopology ring:4\nsteps 1\n\nstep 0\nnode 0: send 8 to 1, send 8 to 3\n"
       "node 1: receive 8 from 0\n\nend\n");

@@ -238,7 +238,11 @@ TEST_CASE("show lists the messages of a step, and writes what the other forms sa
   CHECK_THAT(run_wormcube(show + "--step 0 --dot -").out, StartsWith("digraph"));
   CHECK_THAT(run_wormcube(show + "--step 0 --svg -").out, StartsWith("<svg"));
   CHECK_THAT(run_wormcube("show broadcast --on tree:4 --step 0 --svg -").out, StartsWith("<svg"));
-  CHECK_THAT(run_wormcube(show + "--write-schedule -").out, StartsWith("wormcube schedule 1\n"));
+  CHECK_THAT(run_wormcube(show + "--write-schedule -").out, StartsWith("wormcube schedule 2\n"));
+  CHECK_THAT(run_wormcube(show + "--write-schedule - --without-names").out,
+             StartsWith("wormcube schedule 1\n"));
+  CHECK_THAT(run_wormcube(show + "--write-schedule - --text-limit 1K").err,
+             Contains("more than 1 KiB") && Contains("--without-names"));
   for (const char* const wrong :
        {"--step 4", "--node 16", "--svg -", "--json - --csv -", "--algorithm all"}) {
     CAPTURE(wrong);

@@ -1,10 +1,14 @@
 // Fuzz targets of everything that reads text or files.
 // SPDX-License-Identifier: Apache-2.0
+#include "wormcube/apps/formats/goal.hpp"
+#include "wormcube/apps/formats/msccl.hpp"
 #include "wormcube/apps/io/csv.hpp"
 #include "wormcube/apps/io/npy.hpp"
 #include "wormcube/apps/io/text.hpp"
+#include "wormcube/collectives/harness/schedule_goal.hpp"
 #include "wormcube/runtime/base/error.hpp"
 #include "wormcube/runtime/schedule/check.hpp"
+#include "wormcube/runtime/schedule/named.hpp"
 #include "wormcube/runtime/schedule/text.hpp"
 #include "wormcube/runtime/topology/routing.hpp"
 #include "wormcube/runtime/topology/topology.hpp"
@@ -94,13 +98,38 @@ void csv(std::string_view bytes) {
 
 void schedule(std::string_view bytes) {
   if (bytes.find("graph:") != bytes.npos) return;  // opens no files
+  constexpr double most_bytes = 1 << 20;
+  const auto count = [](const Schedule& read) {
+    if (read.topology.nodes() <= 64) static_cast<void>(check(read, Routing(read.topology), false));
+  };
   accept_or_refuse([&] {
-    constexpr double most_bytes = 1 << 20;
-    const Schedule read = parse_schedule(bytes, "file", most_bytes);
-    const std::string text = schedule_text(read);
-    require(parse_schedule(text, "file") == read, "a schedule's text is read as the same schedule");
-    if (read.topology.nodes() > 64) return;
-    static_cast<void>(check(read, Routing(read.topology), false));
+    if (is_msccl(bytes)) {
+      MscclVerdict verdict = judge_msccl(parse_msccl(bytes, "file", most_bytes));
+      if (!verdict.proved || !verdict.schedule) return;
+      NamedSchedule& named = *verdict.schedule;
+      const auto call = scheduled_call(*named.operation, named.schedule.topology.nodes());
+      const Goal goal = goal_of(call.operation, call.arguments, named.schedule.topology.nodes());
+      require(prove_named(named, &goal).delivered == true, "both proofs agree");
+    } else if (is_goal(bytes)) {
+      const Schedule read = parse_goal(bytes, "file", most_bytes);
+      static_cast<void>(goal_text(read));
+      count(read);
+    } else if (is_named_schedule(bytes)) {
+      NamedSchedule read = parse_named_schedule(bytes, "file", operation_facts, most_bytes);
+      const std::string text = named_schedule_text(read);
+      if (read.after_end.empty()) {
+        require(named_schedule_text(parse_named_schedule(text, "file", operation_facts)) == text,
+                "the canonical form is read as it was written");
+      }
+      if (read.schedule.topology.nodes() <= 64) static_cast<void>(prove_named(read, nullptr));
+      count(read.schedule);
+    } else {
+      const Schedule read = parse_schedule(bytes, "file", most_bytes);
+      const std::string text = schedule_text(read);
+      require(parse_schedule(text, "file") == read,
+              "a schedule's text is read as the same schedule");
+      count(read);
+    }
   });
 }
 

@@ -20,7 +20,7 @@ void topology(std::string_view bytes);      // the grammar
 void graph(std::string_view bytes);         // edge lists
 void npy(std::string_view bytes);           // NumPy files
 void csv(std::string_view bytes);           // the first byte chooses the column
-void schedule(std::string_view bytes);      // the text form
+void schedule(std::string_view bytes);      // schedule files of all formats
 void command_line(std::string_view bytes);  // one argument per line
 
 }  // namespace wormcube::fuzz

@@ -14,8 +14,11 @@
 #include "wormcube/runtime/schedule/check.hpp"
 
 #include <algorithm>
+#include <bit>
 #include <optional>
+#include <string>
 #include <utility>
+#include <vector>
 
 #include <fmt/core.h>
 
@@ -43,8 +46,9 @@ std::optional<ScheduledCall> call_of(const ScheduleCheck& what, const NamedSched
 
 NamedReport prove(const ScheduleCheck& what, ScheduleFile& file,
                   const std::optional<ScheduledCall>& call, std::size_t messages) {
+  NamedSchedule& named = *file.named;
   std::optional<Goal> goal;
-  if (call) goal = goal_of(call->operation, call->arguments, file.named.schedule.topology.nodes());
+  if (call) goal = goal_of(call->operation, call->arguments, named.schedule.topology.nodes());
   if (std::cmp_greater(messages, what.prove_messages)) {
     NamedReport report;
     report.reason = report.arrivals =
@@ -52,9 +56,84 @@ NamedReport prove(const ScheduleCheck& what, ScheduleFile& file,
                     what.prove_messages);
     return report;
   }
-  NamedReport report = prove_named(file.named, goal ? &*goal : nullptr);
+  NamedReport report = prove_named(named, goal ? &*goal : nullptr);
   if (!file.no_contents.empty() && !report.delivered) report.reason = file.no_contents;
   return report;
+}
+
+/// Networks of as many nodes on which no link carries two messages in a step, and which are not
+/// complete: those that a reader would look for.
+std::vector<std::string> free_networks(const Schedule& schedule, int virtual_channels) {
+  const Rank nodes = schedule.topology.nodes();
+  std::vector<std::string> names;
+  if (nodes < 3 || nodes > 1024) return names;
+  for (const char* const kind : {"line", "ring", "star"})
+    names.push_back(fmt::format("{}:{}", kind, nodes));
+  if (std::has_single_bit(static_cast<unsigned>(nodes)))
+    names.push_back(fmt::format("hypercube:{}", std::bit_width(static_cast<unsigned>(nodes)) - 1));
+  Rank rows = 1;
+  for (Rank r = 2; r * r <= nodes; ++r) rows = nodes % r == 0 ? r : rows;
+  if (rows > 1) {
+    names.push_back(fmt::format("mesh:{}x{}", rows, nodes / rows));
+    names.push_back(fmt::format("torus:{}x{}", rows, nodes / rows));
+  }
+  std::erase_if(names, [&](const std::string& name) {
+    Schedule there{Topology::parse(name), schedule.ranks};
+    for (RankLog& log : there.ranks) {
+      for (OpRecord& op : log.ops) op.moves = 0;
+    }
+    return wormcube::check(there, Routing(there.topology, virtual_channels), true).link_load_max >
+           1;
+  });
+  return names;
+}
+
+std::string joined(const std::vector<std::string>& texts) {
+  std::string all;
+  for (const std::string& text : texts) all += (all.empty() ? "" : ", ") + text;
+  return all;
+}
+
+/// A file that cannot be laid into steps: what it is, and what is wrong with it.
+ExitCode report_without_steps(const Context& context, const ScheduleCheck& what,
+                              const ScheduleFile& file, const OutputOptions& output) {
+  print_setting(output, "check", "the schedule " + what.file);
+  print_setting(output, "format", file.format);
+  Table table({{.head = "figure", .text = true}, {.head = "value", .text = true}});
+  table.add({"operation", file.operation});
+  table.add({"nodes", std::to_string(file.nodes)});
+  table.add({"messages", std::to_string(file.messages)});
+  table.add({"passed", "NO"});
+  print_table(output, table);
+  for (const std::string& finding : file.findings) print_fact(output, "FAILED", finding);
+  print_note(output, "no steps: " + file.no_schedule);
+  for (const std::string& note : file.notes) print_note(output, note);
+  Json json{
+      {"schedule", what.file},     {"format", file.format},     {"operation", file.operation},
+      {"nodes", file.nodes},       {"messages", file.messages}, {"no_steps", file.no_schedule},
+      {"problems", file.findings}, {"notes", file.notes},       {"passed", false}};
+  std::vector<Json> results;
+  results.push_back(std::move(json));
+  write_results(context, output, std::move(results), true);
+  return failed;
+}
+
+/// "4 start-ups (bound 3), .."
+std::string bound_text(const ScheduledCall& call, const ScheduleReport& report,
+                       const Topology& topology, bool all_port, const ValueForm& form) {
+  const LowerBound bound =
+      lower_bound(call.operation, topology, all_port ? Ports::all : Ports::one, call.arguments);
+  std::string text;
+  if (bound.startups) text = fmt::format("{:.0f} start-ups", *bound.startups);
+  if (bound.transmission_blocks && form.block && *form.block > 0) {
+    const double least = *bound.transmission_blocks * static_cast<double>(*form.block);
+    text += fmt::format("{}{:.6g} B of transmission", text.empty() ? "" : ", ", least);
+    if (least > 0) {
+      text += fmt::format(" (this schedule: {:.3g} times as much)",
+                          static_cast<double>(report.contended) / least);
+    }
+  }
+  return text;
 }
 
 }  // namespace
@@ -62,12 +141,15 @@ NamedReport prove(const ScheduleCheck& what, ScheduleFile& file,
 ExitCode check_schedule(const Context& context, const ScheduleCheck& what,
                         const OutputOptions& output) {
   ScheduleFile file = read_schedule_file(what.file);
-  const Schedule& schedule = file.named.schedule;
+  if (!file.named) return report_without_steps(context, what, file, output);
+  const NamedSchedule& named = *file.named;
+  const Schedule& schedule = named.schedule;
   const Topology& topology = schedule.topology;
-  const std::optional<ScheduledCall> call = call_of(what, file.named);
+  const std::optional<ScheduledCall> call = call_of(what, named);
   const ScheduleReport report =
       wormcube::check(schedule, Routing(topology, what.virtual_channels), what.all_port);
   NamedReport proof = prove(what, file, call, report.messages);
+  proof.findings.insert(proof.findings.begin(), file.findings.begin(), file.findings.end());
   for (const std::string& problem : report.problems) {
     if (proof.findings.size() < 10 &&
         std::ranges::find(proof.findings, problem) == proof.findings.end())
@@ -76,6 +158,7 @@ ExitCode check_schedule(const Context& context, const ScheduleCheck& what,
   const bool holds = proof.findings.empty() && report.deadlock_free && proof.delivered != false;
 
   print_setting(output, "check", "the schedule " + what.file);
+  print_setting(output, "format", file.format);
   print_setting(output, "topology", topology_text(topology));
   print_setting(output, "ports", ports_text(what.all_port));
   if (call) {
@@ -113,6 +196,11 @@ ExitCode check_schedule(const Context& context, const ScheduleCheck& what,
   add("port_violations", "port violations", report.port_violations, "");
   add("unmatched", "unmatched", report.unmatched, "sends and receives without a partner");
   add("broken_laws", "broken laws", proof.broken, "of messages and values");
+  if (call) {
+    if (std::string bound = bound_text(*call, report, topology, what.all_port, named.form);
+        !bound.empty())
+      table.add({"lower bound", "", bound});
+  }
   table.add({"deadlock-free", cell(std::optional<bool>(report.deadlock_free)), ""});
   table.add({"delivered", cell(proof.delivered), proof.reason});
   table.add(
@@ -131,11 +219,23 @@ ExitCode check_schedule(const Context& context, const ScheduleCheck& what,
   put_words("brackets", proof.brackets_alike, "alike", "differ");
   table.add({"passed", holds ? "yes" : "NO", ""});
   json["problems"] = proof.findings;
+  json["notes"] = file.notes;
+  const bool foreign = !file.format.starts_with("wormcube");
+  std::vector<std::string> free;
+  if (foreign) {
+    free = free_networks(schedule, what.virtual_channels);
+    json["free_of_contention"] = free;
+  }
   json["contention"] = report.contention;
   json["passed"] = holds;
   print_table(output, table);
   for (const std::string& finding : proof.findings) print_fact(output, "FAILED", finding);
   if (!report.deadlock_free) print_fact(output, "FAILED", report.cycle);
+  for (const std::string& note : file.notes) print_note(output, note);
+  if (foreign) {
+    print_note(output, free.empty() ? "shares links on every usual network of as many nodes"
+                                    : "free of contention on " + joined(free));
+  }
   for (const std::string& shared : report.contention) print_note(output, "shared: " + shared);
   std::vector<Json> results;
   results.push_back(std::move(json));

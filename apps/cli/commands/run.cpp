@@ -18,10 +18,12 @@
 #include "wormcube/apps/cli/options/networks.hpp"
 #include "wormcube/apps/cli/options/numbers.hpp"
 #include "wormcube/apps/cli/options/ranked.hpp"
+#include "wormcube/apps/cli/options/schedules.hpp"
 #include "wormcube/apps/cli/options/trace.hpp"
 #include "wormcube/apps/common/run_trace.hpp"
 #include "wormcube/apps/draw/picture.hpp"
 #include "wormcube/collectives/harness/contract.hpp"
+#include "wormcube/collectives/harness/schedule_algorithm.hpp"
 #include "wormcube/runtime/base/error.hpp"
 #include "wormcube/runtime/base/host/cores.hpp"
 #include "wormcube/runtime/topology/routing.hpp"
@@ -49,6 +51,7 @@ struct RunCommand {
   TraceOptions trace;
   OutputOptions output;
   std::string plot;  // a file, HTML or SVG by its name
+  std::string schedule;
 };
 
 /// Checked before anything is printed: the machine itself would refuse later.
@@ -309,6 +312,13 @@ class Runs {
 
 ExitCode run(Context& context, const RunCommand& given) {
   RunCommand options = given;
+  if (!options.schedule.empty()) {
+    use_schedule(options.schedule, options.what.operation, options.what.on, options.what.call);
+    options.what.algorithm.names = {std::string(schedule_algorithm_name)};
+  }
+  if (options.what.operation.empty())
+    throw UsageError("OPERATION is required (or a schedule: --schedule FILE)");
+  if (options.what.on.empty()) throw UsageError("--on is required");
   context.in_first_process([&] {
     options.output.validate();
     options.trace.validate();
@@ -426,8 +436,9 @@ Action add_run(CLI::App& program) {
   auto options = std::make_shared<RunCommand>();
   CLI::App& app = *program.add_subcommand(
       "run", "Run algorithms on the machine: move real data, measure and verify");
-  app.add_option("OPERATION", options->what.operation, operations_text())->required();
-  add_on_option(app, options->what.on, true);
+  app.add_option("OPERATION", options->what.operation, operations_text());
+  add_on_option(app, options->what.on, false);
+  add_schedule_option(app, options->schedule);
   add_algorithm_options(app, options->what.algorithm);
   options->what.bytes_option = add_sizes_option(app, options->bytes, "Block size");
   app.add_option("--iterations", options->run.iterations, "Number of timed calls")

@@ -18,16 +18,21 @@
 #include "wormcube/apps/cli/output/table.hpp"
 #include "wormcube/apps/draw/picture.hpp"
 #include "wormcube/apps/draw/still.hpp"
+#include "wormcube/apps/formats/goal.hpp"
+#include "wormcube/apps/formats/msccl.hpp"
 #include "wormcube/collectives/core/explanations.hpp"
 #include "wormcube/collectives/harness/contract.hpp"
 #include "wormcube/collectives/harness/memory.hpp"
+#include "wormcube/collectives/harness/naming.hpp"
 #include "wormcube/runtime/base/error.hpp"
 #include "wormcube/runtime/base/host/memory.hpp"
+#include "wormcube/runtime/schedule/named.hpp"
 #include "wormcube/runtime/schedule/text.hpp"
 
 #include <algorithm>
 #include <array>
 #include <cstdio>
+#include <functional>
 #include <memory>
 
 #include <fmt/core.h>
@@ -55,26 +60,30 @@ struct ShowCommand {
   Rank node = -1;
   int virtual_channels = 2;
   OutputOptions output;
-  std::string dot, svg, schedule;  // files, as in OutputOptions
+  std::string dot, svg, schedule, goal, msccl;  // files, as in OutputOptions
   double time_limit = 0;
   std::string schedule_file, block;
   bool explain = false;
+  bool without_names = false;
+  std::string text_limit = "256M";
 };
 
 /// The files of the outputs; only one of them may be standard output.
 OutputOptions validated(const ShowCommand& options) {
   OutputOptions output = options.output;
-  const std::array<const std::string*, 6> files{&output.json, &output.jsonl, &output.csv,
-                                                &options.dot, &options.svg,  &options.schedule};
+  const std::array<const std::string*, 8> files{&output.json,  &output.jsonl, &output.csv,
+                                                &options.dot,  &options.svg,  &options.schedule,
+                                                &options.goal, &options.msccl};
   if (std::ranges::count(files, std::string("-"), [](const auto* file) { return *file; }) > 1) {
     throw UsageError(
-        "only one of --json, --jsonl, --csv, --dot, --svg and --write-schedule can write to "
-        "standard output; name a file for the others");
+        "only one of --json, --jsonl, --csv, --dot, --svg, --write-schedule, --goal and --msccl "
+        "can write to standard output; name a file for the others");
   }
   for (const std::string* file : files) require_writable(*file);
   apps::require_picture_format(apps::picture_format(options.svg));
   // A picture on standard output replaces the tables, as JSON does.
-  for (const std::string* file : {&options.dot, &options.svg, &options.schedule}) {
+  for (const std::string* file :
+       {&options.dot, &options.svg, &options.schedule, &options.goal, &options.msccl}) {
     if (*file == "-") output.quiet = true;
   }
   return output;
@@ -82,7 +91,7 @@ OutputOptions validated(const ShowCommand& options) {
 
 bool has_tables(const ShowCommand& options) {
   return options.output.text() && options.dot != "-" && options.svg != "-" &&
-         options.schedule != "-";
+         options.schedule != "-" && options.goal != "-" && options.msccl != "-";
 }
 
 Json message_json(const DrawnMessage& message, const Routing& routing, const DrawnStep& step,
@@ -180,9 +189,10 @@ std::vector<std::size_t> chosen_steps(const ShowCommand& options, std::size_t st
 /// All steps, or those chosen, as tables, pictures, CSV and JSON.
 /// \param blocks  text after the number of steps: ", blocks of 1 KiB"
 /// \param json    the schedule's settings
+/// \param named   the schedule with the names of values, for the files that need them
 ExitCode show_steps(const Context& context, const ShowCommand& options, const OutputOptions& output,
-                    const Schedule& schedule, Bytes block_bytes, std::string_view blocks,
-                    Json json) {
+                    const Schedule& schedule, Bytes block_bytes, std::string_view blocks, Json json,
+                    const std::function<NamedSchedule()>& named) {
   const Topology& topology = schedule.topology;
   if (options.node >= topology.nodes()) {
     throw UsageError(fmt::format("node {} is out of range; {} has nodes 0 to {}", options.node,
@@ -231,7 +241,18 @@ ExitCode show_steps(const Context& context, const ShowCommand& options, const Ou
   std::vector<Json> results;
   results.push_back(std::move(json));
   write_results(context, json_only, std::move(results), true);
-  if (!options.schedule.empty()) write_text(context, options.schedule, schedule_text(schedule));
+  if (!options.goal.empty()) write_text(context, options.goal, apps::goal_text(schedule));
+  if (!options.schedule.empty() && options.without_names) {
+    write_text(context, options.schedule, schedule_text(schedule));
+  } else if (!options.schedule.empty()) {
+    write_text(context, options.schedule,
+               named_schedule_text(named(), parse_bytes(options.text_limit)));
+  }
+  if (!options.msccl.empty()) {
+    NamedSchedule whole = named();
+    write_text(context, options.msccl,
+               apps::msccl_text(whole, whole.about.empty() ? "wormcube" : whole.about.front()));
+  }
   return passed;
 }
 
@@ -312,10 +333,17 @@ ExitCode show(Context& context, const ShowCommand& options) {
           "--schedule already defines operation and network, and has no data; do not pass "
           "OPERATION, --on, --block or --explain");
     }
-    const Schedule schedule = read_schedule(options.schedule_file);
+    ScheduleFile file = read_schedule_file(options.schedule_file);
+    if (!file.named) {
+      throw UsageError(fmt::format("{}: no steps: {}; see `wormcube check --schedule`",
+                                   options.schedule_file, file.no_schedule));
+    }
     print_setting(output, "show", "the schedule " + options.schedule_file);
     Json json{{"schedule", options.schedule_file}};
-    return show_steps(context, options, output, schedule, 0, "", std::move(json));
+    ShowCommand of_file = options;
+    of_file.without_names = options.without_names || !file.no_contents.empty();
+    return show_steps(context, of_file, output, file.named->schedule, 0, "", std::move(json),
+                      [&] { return *file.named; });
   }
   if (options.what.operation.empty())
     throw UsageError("OPERATION is required (or a schedule: --schedule FILE)");
@@ -367,7 +395,12 @@ ExitCode show(Context& context, const ShowCommand& options) {
   }
   if (!options.block.empty())
     return show_block(context, options, output, collective, topology, std::move(json));
-  return show_steps(context, options, output, schedule, block_bytes, blocks, std::move(json));
+  const auto with_names = [&] {
+    return named_call(collective, topology, nameable_block_bytes(collective, topology, bytes),
+                      options.what.call.in_place);
+  };
+  return show_steps(context, options, output, schedule, block_bytes, blocks, std::move(json),
+                    with_names);
 }
 
 void add_file_option(CLI::App& app, const char* name, std::string& file, const char* what) {
@@ -419,7 +452,22 @@ Action add_show(CLI::App& program) {
   add_file_option(app, "--svg", options->svg,
                   "Write one step as a picture: SVG, or PDF or PNG by the name's ending");
   add_file_option(app, "--write-schedule", options->schedule,
-                  "Write the whole schedule as text, which --schedule reads");
+                  "Write the whole schedule as text, which --schedule reads "
+                  "(docs/reference/schedules.md)");
+  add_file_option(app, "--goal", options->goal,
+                  "Write the schedule as GOAL text, for LogGOPSim and ATLAHS");
+  add_file_option(
+      app, "--msccl", options->msccl,
+      "Write an allreduce, allgather, alltoall or reduce_scatter as MSCCL XML, for RCCL "
+      "and MSCCL");
+  app.add_flag("--without-names", options->without_names,
+               "With --write-schedule: write sizes only, not the blocks that each message carries")
+      ->group("Output");
+  app.add_option("--text-limit", options->text_limit,
+                 "With --write-schedule: refuse to write names if the text would be larger")
+      ->type_name("N[K|M|G]")
+      ->capture_default_str()
+      ->group("Output");
   app.footer(
       "A dry run records every node's program without data. The output has one table of messages "
       "per step, then the traffic of every link:\n"

@@ -2,8 +2,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "wormcube/apps/cli/options/schedules.hpp"
 
+#include "wormcube/apps/formats/goal.hpp"
+#include "wormcube/apps/formats/msccl.hpp"
 #include "wormcube/apps/io/read_once.hpp"
 #include "wormcube/apps/io/text.hpp"
+#include "wormcube/collectives/harness/schedule_algorithm.hpp"
 #include "wormcube/collectives/harness/schedule_goal.hpp"
 #include "wormcube/runtime/base/host/memory.hpp"
 #include "wormcube/runtime/schedule/text.hpp"
@@ -17,6 +20,23 @@
 
 namespace wormcube::cli {
 
+namespace {
+
+ScheduleFile from_msccl(const apps::MscclAlgorithm& algorithm) {
+  apps::MscclVerdict verdict = judge_msccl(algorithm);
+  ScheduleFile file{.format = "MSCCL XML", .named = std::move(verdict.schedule)};
+  file.no_schedule = std::move(verdict.no_schedule);
+  if (!file.no_schedule.empty()) file.no_contents = file.no_schedule;
+  file.findings = std::move(verdict.findings);
+  file.notes = std::move(verdict.notes);
+  file.operation = to_string(algorithm.collective);
+  file.nodes = algorithm.ranks();
+  file.messages = verdict.messages;
+  return file;
+}
+
+}  // namespace
+
 ScheduleFile read_schedule_file(const std::string& file) {
   return apps::read_once(file, [](const std::string& name) {
     if (apps::kind_of_file(name) != apps::FileKind::text)
@@ -26,17 +46,65 @@ ScheduleFile read_schedule_file(const std::string& file) {
     buffer << stream.rdbuf();
     const std::string text = buffer.str();
     const double most_bytes = available_memory().bytes / 2;
-    if (is_named_schedule(text)) {
-      return ScheduleFile{parse_named_schedule(text, name, operation_facts, most_bytes),
-                          std::string(named_schedule_first_line), ""};
+    if (apps::is_msccl(text)) return from_msccl(apps::parse_msccl(text, name, most_bytes));
+    if (apps::is_goal(text)) {
+      return ScheduleFile{.format = "GOAL",
+                          .named = without_names(apps::parse_goal(text, name, most_bytes)),
+                          .no_contents = "GOAL has sizes and no contents"};
     }
-    return ScheduleFile{without_names(parse_schedule(text, name, most_bytes)),
-                        std::string(schedule_first_line), "a schedule has sizes and no contents"};
+    if (is_named_schedule(text)) {
+      return ScheduleFile{.format = std::string(named_schedule_first_line),
+                          .named = parse_named_schedule(text, name, operation_facts, most_bytes)};
+    }
+    return ScheduleFile{.format = std::string(schedule_first_line),
+                        .named = without_names(parse_schedule(text, name, most_bytes)),
+                        .no_contents = "a schedule has sizes and no contents"};
   });
 }
 
+void add_schedule_option(CLI::App& app, std::string& file) {
+  app.add_option("--schedule", file,
+                 "Use the messages of a schedule file, which names the blocks that each carries "
+                 "(docs/reference/schedules.md); it gives operation and network")
+      ->type_name("FILE")
+      ->check(file_name())
+      ->group("What");
+}
+
+void use_schedule(const std::string& file, std::string& operation, std::vector<std::string>& on,
+                  CallOptions& call) {
+  ScheduleFile read = read_schedule_file(file);
+  if (!read.named)
+    throw UsageError(
+        fmt::format("{}: no steps: {}; see `wormcube check --schedule`", file, read.no_schedule));
+  if (!read.no_contents.empty()) throw UsageError(fmt::format("{}: {}", file, read.no_contents));
+  NamedSchedule& named = *read.named;
+  if (operation.empty()) {
+    if (!named.operation)
+      throw UsageError(fmt::format("{} names no operation; pass OPERATION", file));
+    const NamedOperation& of_file = *named.operation;
+    operation = of_file.name;
+    call.root = of_file.root.value_or(0);
+    call.by = of_file.by.value_or(1);
+    std::string sources;
+    for (const Rank source : of_file.sources) sources += fmt::format("{},", source);
+    if (!sources.empty()) call.sources = sources;
+    if (!of_file.permutation.empty()) call.permutation = of_file.permutation;
+  }
+  const Operation performed = parse_operation(operation);
+  const ScheduledCall scheduled{performed, call.resolve(performed)};
+  require_arguments(performed, named.schedule.topology.nodes(), scheduled.arguments);
+  if (on.empty()) on.emplace_back(named.schedule.topology.name());
+  add_schedule_algorithm(std::move(named), scheduled, file);
+}
+
 Schedule read_schedule(const std::string& file) {
-  return std::move(read_schedule_file(file).named.schedule);
+  ScheduleFile read = read_schedule_file(file);
+  if (!read.named) {
+    throw UsageError(
+        fmt::format("{}: no steps: {}; see `wormcube check --schedule`", file, read.no_schedule));
+  }
+  return std::move(read.named->schedule);
 }
 
 }  // namespace wormcube::cli

@@ -2,24 +2,43 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include "wormcube/apps/cli/options/call.hpp"
 #include "wormcube/runtime/schedule/named.hpp"
 #include "wormcube/runtime/schedule/schedule.hpp"
 
+#include <cstddef>
+#include <optional>
 #include <string>
+#include <vector>
 
 namespace wormcube::cli {
 
 /// A schedule from a file of any format.
 struct ScheduleFile {
-  NamedSchedule named;
-  std::string format;       ///< "wormcube schedule 2"
-  std::string no_contents;  ///< why contents cannot be proved; empty: messages may have names
+  std::string format;                  ///< "wormcube schedule 2", "MSCCL XML"
+  std::optional<NamedSchedule> named;  ///< nothing if the file cannot be laid into steps
+  std::string no_schedule = {};        ///< why there is none
+  std::string no_contents = {};  ///< why contents cannot be proved; empty: messages may have names
+  /// What the rules of the file's own format find: hangs, races, wrong results.
+  std::vector<std::string> findings = {};
+  std::vector<std::string> notes = {};
+  /// Of a file without steps.
+  std::string operation = {};
+  Rank nodes = 0;
+  std::size_t messages = 0;
 };
 
 /// Reads a schedule from a file or a pipe; the content says which format it has. Throws UsageError
-/// with the file and the line of a mistake.
+/// with the file and the place of a mistake.
 ScheduleFile read_schedule_file(const std::string& file);
-/// The same without the names of values.
+/// Makes the file's schedule the algorithm `schedule` of its operation (harness/
+/// schedule_algorithm.hpp), for commands that take algorithms. What the command line leaves open
+/// comes from the file: operation, network, arguments. Throws UsageError if messages have no names,
+/// or if the schedule does not perform the operation.
+void use_schedule(const std::string& file, std::string& operation, std::vector<std::string>& on,
+                  CallOptions& call);
+void add_schedule_option(CLI::App& app, std::string& file);
+/// The same without the names of values. Throws UsageError if there are no steps.
 Schedule read_schedule(const std::string& file);
 
 }  // namespace wormcube::cli
