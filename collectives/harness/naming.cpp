@@ -232,7 +232,7 @@ NamedSchedule named_call(const Collective& collective, const Topology& topology,
   } else if (operation->moves_data) {
     named.form.block = block_bytes;
   }
-  named.commutative = operation->reduces && contract.commutes;
+  named.commutative = operation->reduces && collective.arguments.reduction.commutative;
   named.about.push_back(fmt::format("{} {}", operation->name, collective.text()));
 
   Naming naming(collective, topology);
@@ -243,6 +243,7 @@ NamedSchedule named_call(const Collective& collective, const Topology& topology,
       [&](const Delivery& delivery) { naming.add(delivery); });
   naming.name(named);
   const NamedReport report = prove_named(named, &goal);
+  if (report.order_changed == false) named.commutative = false;
   if (!report.findings.empty()) {
     throw UsageError(fmt::format(
         "{} {} on {}: the values of its messages cannot be named: {}; write the sizes alone "
