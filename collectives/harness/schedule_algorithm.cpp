@@ -193,10 +193,6 @@ void require_schedule(const Setting& setting) {
         "schedule: {} is for another root, distance, sources or permutation", schedule.origin));
 }
 
-Combining combining_of_schedule(const Arguments&, const Options&) {
-  return loaded()->named.commutative ? Combining::reordered : Combining::brackets_differ;
-}
-
 }  // namespace
 
 const Algorithm& add_schedule_algorithm(NamedSchedule named, const ScheduledCall& call,
@@ -247,7 +243,7 @@ const Algorithm& add_schedule_algorithm(NamedSchedule named, const ScheduledCall
       std::ranges::any_of(kept->named.schedule.ranks, several) ? Ports::all : Ports::one;
   algorithm.exactly_once = report.exactly_once == true;
   algorithm.needs_commutative = operation->reduces && kept->named.commutative;
-  algorithm.combining = combining_of_schedule;
+  algorithm.brackets_differ = [](const Setting&) { return !loaded()->named.commutative; };
   algorithm.require = require_schedule;
   algorithm.predict = predict_schedule;
   algorithm.program = run_schedule;
