@@ -134,7 +134,7 @@ class NamedProof {
   }
 
   void combine(const RankNames::Pair& pair, Rank node, const std::string& here) {
-    const auto& [left, right] = pair;
+    const auto &left = pair.left, &right = pair.right;
     if (left.block != right.block || left.part != right.part) {
       find([&] {
         return fmt::format("{}: combines {} with {}: not the same block and part", here, text(left),
@@ -150,12 +150,14 @@ class NamedProof {
       return;
     }
     const auto left_tree = tree_of(node, left), right_tree = tree_of(node, right);
-    for (const auto& [value, tree] : {std::pair(left, left_tree), std::pair(right, right_tree)}) {
-      if (!tree)
-        find([&] {
-          return fmt::format("{}: combines {}, which it does not hold", here, text(value));
-        });
-    }
+    const auto require = [&](const auto& value, const auto& tree) {
+      if (tree) return;
+      find([&] {
+        return fmt::format("{}: combines {}, which it does not hold", here, text(value));
+      });
+    };
+    require(left, left_tree);
+    require(right, right_tree);
     if (!left_tree || !right_tree) return;
     const NamedValue both{named_.words.join(left.word, right.word), left.block, left.part};
     bool is_new = false;
