@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "wormcube/collectives/kit/ring_scatter.hpp"
 
+#include "wormcube/collectives/kit/torus_handover.hpp"
 #include "wormcube/runtime/node/arithmetic.hpp"
 #include "wormcube/runtime/node/together.hpp"
 
