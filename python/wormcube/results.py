@@ -132,15 +132,14 @@ class Check(Result):
         "provenance": "Provenance",
     }
 
-    topology: str
     nodes: int
-    ports: str
-    virtual_channels: int
     provenance: Provenance
     operation: Optional[str] = None
     algorithm: Optional[str] = None
     options: Optional[Dict[str, Any]] = None
     arguments: Optional[Arguments] = None
+    topology: Optional[str] = None
+    ports: Optional[str] = None
     startups: Optional[int] = None
     transmission_blocks: Optional[float] = None
     rearranged_blocks: Optional[float] = None
@@ -169,6 +168,7 @@ class Check(Result):
     peak_blocks: Optional[float] = None
     working_blocks: Optional[float] = None
     deadlock_free: Optional[bool] = None
+    virtual_channels: Optional[int] = None
     seed: Optional[int] = None
     predicted: Optional[Predicted] = None
     lower_bound: Optional[LowerBound] = None
@@ -200,6 +200,9 @@ class Check(Result):
     time_lockstep_us: Optional[CheckTimeLockstepUs] = None
     status: Optional[str] = None
     schedule: Optional[str] = None
+    format: Optional[str] = None
+    operation_reason: Optional[str] = None
+    arguments_reason: Optional[str] = None
     transmission_bytes: Optional[int] = None
     link_bytes: Optional[int] = None
     rearranged_bytes: Optional[int] = None
@@ -207,8 +210,16 @@ class Check(Result):
     total_bytes: Optional[int] = None
     byte_hops: Optional[int] = None
     unmatched: Optional[int] = None
+    broken_laws: Optional[int] = None
+    order: Any = None
+    order_reason: Optional[str] = None
+    brackets: Any = None
+    brackets_reason: Optional[str] = None
     problems: Optional[List[str]] = None
+    notes: Optional[List[str]] = None
+    free_of_contention: Optional[List[str]] = None
     contention: Optional[List[str]] = None
+    no_steps: Optional[str] = None
 
 
 @dataclasses.dataclass(frozen=True)
@@ -754,11 +765,11 @@ class Reproduction(Result):
     }
 
     paper: str
+    errata: List[Erratum]
     provenance: Provenance
     citation: Optional[str] = None
     rows: Any = None
     refused: Optional[List[Refused]] = None
-    errata: Optional[List[Erratum]] = None
     passed: Optional[bool] = None
     passed_reason: Optional[str] = None
     figure: Optional[int] = None
