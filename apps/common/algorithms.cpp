@@ -86,14 +86,21 @@ void Algorithms::use(Collective collective) {
 }
 
 Collective Algorithms::choose(Operation operation, const Topology& topology, Bytes block_bytes,
-                              const Arguments& arguments) const {
+                              const Arguments& arguments,
+                              const std::function<bool(const Collective&)>& suits) const {
   const auto named = std::ranges::find(named_, operation, &Collective::operation);
   if (named == named_.end()) {
     if (operation->sizes != Sizes::equal) {
       return cheapest_uneven(operation, topology, block_bytes, arguments);
     }
-    return chooser_ ? chooser_(operation, topology, model_, block_bytes, ports_, arguments)
-                    : cheapest(operation, topology, model_, block_bytes, ports_, arguments);
+    Collective chosen = chooser_
+                            ? chooser_(operation, topology, model_, block_bytes, ports_, arguments)
+                            : cheapest(operation, topology, model_, block_bytes, ports_, arguments);
+    if (!suits || suits(chosen)) return chosen;
+    for (Priced& other : ranking(operation, topology, model_, block_bytes, ports_, arguments)) {
+      if (suits(other.collective)) return std::move(other.collective);
+    }
+    return chosen;
   }
   Collective collective = *named;
   collective.arguments = arguments;

@@ -36,10 +36,12 @@ class Algorithms {
 
   /// The algorithm for a call: the requested one, or the chooser's, or the cheapest by prediction.
   /// An operation with uneven blocks, for which neither knows the time, uses the algorithm whose
-  /// namesake for equal blocks is chosen or cheapest. Throws UsageError unless it applies to this
-  /// network with these arguments.
+  /// namesake for equal blocks is chosen or cheapest. If what was chosen, not requested, does not
+  /// suit the application, it is the cheapest by prediction that does. Throws UsageError unless it
+  /// applies to this network with these arguments.
   Collective choose(Operation operation, const Topology& topology, Bytes block_bytes,
-                    const Arguments& arguments = {}) const;
+                    const Arguments& arguments = {},
+                    const std::function<bool(const Collective&)>& suits = {}) const;
 
  private:
   void add(std::string_view word);

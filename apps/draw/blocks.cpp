@@ -478,19 +478,46 @@ void follow_partial_results(const Collective& witnessed_collective, const Schedu
   result.runs = packer.packed();
 }
 
+bool has_same_messages(const Collective& one, const Contract& contract, const Collective& other,
+                       const Contract& other_contract, const Topology& topology) {
+  const Schedule first = record(topology, collective_program(one, contract, nullptr));
+  const Schedule second = record(topology, collective_program(other, other_contract, nullptr));
+  if (first.steps() != second.steps()) return false;
+  for (Rank rank = 0; rank < topology.nodes(); ++rank) {
+    for (std::size_t step = 0; step < first.steps(); ++step) {
+      const auto same = [](const OpRecord& a, const OpRecord& b) {
+        return a.kind == b.kind && a.peer == b.peer && a.bytes == b.bytes;
+      };
+      if (!std::ranges::equal(first.ops(rank, step), second.ops(rank, step), same)) return false;
+    }
+  }
+  return true;
+}
+
 }  // namespace
 
 PlayBlocks follow_blocks(const Collective& collective, const Schedule& schedule, std::uint64_t seed,
                          bool in_place) {
   PlayBlocks result;
   const Topology& topology = schedule.topology;
-  const Contract contract =
-      contract_of(collective, topology.nodes(), unit_block_bytes(collective, topology), seed,
-                  Pattern::tags, in_place);
+  const auto unit_contract = [&](const Collective& of) {
+    return contract_of(of, topology.nodes(), unit_block_bytes(of, topology), seed, Pattern::tags,
+                       in_place);
+  };
+  const Contract contract = unit_contract(collective);
   if (contract.operation == operations::barrier) {
     follow_news(schedule, result);
   } else if (contract.operation->reduces) {
-    follow_partial_results(witnessed(collective, contract), schedule, contract, result);
+    // Intervals of ranks show more than sums do. They need an operator that keeps the order, which
+    // must not change the messages.
+    Collective ordered = collective;
+    ordered.arguments.reduction = interval_reduction();
+    if (!contract.commutes || refusal(ordered, topology) ||
+        !has_same_messages(collective, contract, ordered, unit_contract(ordered), topology)) {
+      ordered = collective;
+    }
+    const Contract followed = unit_contract(ordered);
+    follow_partial_results(witnessed(ordered, followed), schedule, followed, result);
   } else {
     follow_tags(collective, schedule, contract, result);
   }

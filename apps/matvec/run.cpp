@@ -239,9 +239,22 @@ MatvecPlan make_plan(const Runner& runner, const Algorithms& algorithms, const M
   const auto choose = [&](Operation operation, const Topology& network, Rank calls, Bytes bytes,
                           auto root) {
     arguments.root = root(std::min(calls, network.nodes()) - 1);
-    Collective chosen = algorithms.choose(operation, network, bytes, arguments);
-    const Rank roots = arguments.root + 1;
-    for (Rank other = 0; other < roots; ++other) require_alike(chosen, network, other);
+    const auto require_all_alike = [&](const Collective& collective) {
+      for (Rank other = 0; other <= arguments.root; ++other) {
+        require_alike(collective, network, other);
+      }
+    };
+    Collective chosen =
+        algorithms.choose(operation, network, bytes, arguments, [&](const Collective& collective) {
+          try {
+            require_all_alike(collective);
+          } catch (const UsageError&) {
+            return false;
+          }
+          return true;
+        });
+    chosen.settle(network, {}, bytes);  // equally for all roots
+    require_all_alike(chosen);
     return chosen;
   };
   if (grid.rows() > 1) {

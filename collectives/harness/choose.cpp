@@ -24,13 +24,17 @@ namespace {
 
 /// Every combination of the algorithm's choices, defaults first; its numbers keep their defaults,
 /// but for a few values of `radix` where the algorithm settles no others.
-std::vector<Options> combinations(const Algorithm& algorithm) {
+std::vector<Options> combinations(const Algorithm& algorithm, Rank nodes) {
   std::vector<Options> all{Options(algorithm.options)};
   for (const Option& option : algorithm.options) {
     const std::string preset = option.text(option.preset);
     const std::vector<Options> of_the_others = all;
     std::vector<std::string> values(option.choices.begin(), option.choices.end());
-    if (option.name == "radix" && algorithm.settle == nullptr) values = {"3", "4", "8", "16"};
+    if (option.name == "radix" && algorithm.settle == nullptr) {
+      for (const Rank radix : {3, 4, 8, 16}) {
+        if (radix < nodes) values.push_back(std::to_string(radix));
+      }
+    }
     for (const std::string& value : values) {
       if (value == preset) continue;
       for (const Options& others : of_the_others) {
@@ -210,7 +214,7 @@ std::vector<Priced> ranking(Operation operation, Weights& weights, const CostMod
         (ports == Ports::one && algorithm.ports == Ports::all))
       continue;
     std::optional<std::pair<Cost, Priced>> least;
-    for (Options& options : combinations(algorithm)) {
+    for (Options& options : combinations(algorithm, topology.nodes())) {
       collective.options = std::move(options);
       if (refusal(collective, topology)) continue;
       if (bits == Bits::same && same_bits(collective, topology) == SameBits::no) continue;

@@ -55,8 +55,8 @@ struct Weighed {
   /// What rankings compare: the time with most_hops if the hops are unknown.
   std::optional<double> ranked_us(const CostModel& model, Bytes block_bytes) const;
 };
-/// The counts of one call, contention and hops included: by formula, or by a dry run of at most 2^17
-/// messages. All commands take them from here.
+/// The counts of one call, contention and hops included: by formula, or by a dry run of at most
+/// 2^17 messages. All commands take them from here.
 /// \param block_bytes  has an effect if blocks differ in size
 Weighed weigh(const Collective& collective, const Topology& topology, Bytes block_bytes = 1024);
 

@@ -23,7 +23,7 @@ struct LoadedSchedule {
   NamedSchedule named;
   ScheduledCall call;
   std::string origin;
-  std::vector<NodePlan> plans;
+  std::vector<SlotPlan> plans;
   Algorithm algorithm;
   std::map<std::string, Prediction, std::less<>> predictions;
 };
@@ -35,7 +35,7 @@ LoadedSchedule*& loaded() {
 /// The bytes of a node's slots in one call, and where they lie.
 class SlotMemory {
  public:
-  SlotMemory(Node& node, const NodePlan& plan, const Call& call, const LoadedSchedule& schedule)
+  SlotMemory(Node& node, const SlotPlan& plan, const Call& call, const LoadedSchedule& schedule)
       : plan_(plan),
         call_(call),
         parts_(schedule.named.form.parts),
@@ -51,7 +51,7 @@ class SlotMemory {
     unnamed_ = end;
     for (const auto& step : plan.steps) {
       Bytes bytes = 0;
-      for (const NodePlan::Message& message : step)
+      for (const SlotPlan::Message& message : step)
         bytes += message.content.empty() ? unnamed_bytes(message) : 0;
       most_unnamed_ = std::max(most_unnamed_, bytes);
     }
@@ -73,15 +73,15 @@ class SlotMemory {
     return memory_->span().subspan(starts_[id - inputs_], size(slot));
   }
   void begin_step() { next_unnamed_ = unnamed_; }
-  Span unnamed(const NodePlan::Message& message) {
+  Span unnamed(const SlotPlan::Message& message) {
     const Bytes bytes = unnamed_bytes(message),
                 at = std::exchange(next_unnamed_, next_unnamed_ + bytes);
     return memory_->span().subspan(at, bytes);
   }
 
  private:
-  /// Of a call that moves data each message is its values; a barrier's are as long as the file says.
-  Bytes unnamed_bytes(const NodePlan::Message& message) const {
+  /// Of a call that moves data each message is its values; a barrier's have the file's lengths.
+  Bytes unnamed_bytes(const SlotPlan::Message& message) const {
     return call_.input.count() == 0 && call_.output.count() == 0 ? message.bytes : 0;
   }
   Bytes block_bytes(const Slot& slot) const {
@@ -90,7 +90,7 @@ class SlotMemory {
     return call_.input.count() > 0 ? call_.input.bytes() : call_.output.bytes();
   }
 
-  const NodePlan& plan_;
+  const SlotPlan& plan_;
   const Call& call_;
   Rank parts_;
   bool by_block_;
@@ -103,7 +103,7 @@ class SlotMemory {
 
 void run_schedule(Node& node, const Call& call) {
   const LoadedSchedule& schedule = *loaded();
-  const NodePlan& plan = schedule.plans[static_cast<std::size_t>(node.rank())];
+  const SlotPlan& plan = schedule.plans[static_cast<std::size_t>(node.rank())];
   const bool own_routes = node.topology() == schedule.named.schedule.topology;
   SlotMemory slots(node, plan, call, schedule);
   std::vector<std::vector<Span>> pieces;
@@ -127,7 +127,7 @@ void run_schedule(Node& node, const Call& call) {
     pieces.resize(messages.size());
     slots.begin_step();
     for (std::size_t m = 0; m < messages.size(); ++m) {
-      const NodePlan::Message& message = messages[m];
+      const SlotPlan::Message& message = messages[m];
       for (const SlotId slot : message.content) pieces[m].push_back(slots.span(slot));
       if (message.content.empty()) pieces[m].push_back(slots.unnamed(message));
       const std::span<const Move> moves =
@@ -141,7 +141,7 @@ void run_schedule(Node& node, const Call& call) {
     node.step(std::span<const Op>(ops));
   }
   node.local([&] {
-    for (const NodePlan::Result& result : plan.results) {
+    for (const SlotPlan::Result& result : plan.results) {
       const Span from = slots.span(result.from);
       copy(from, call.output[result.block].subspan(slots.part_at({0, result.block, result.part}),
                                                    from.size()));

@@ -13,9 +13,9 @@ namespace wormcube {
 /// The name of the algorithm that a schedule becomes.
 inline constexpr std::string_view schedule_algorithm_name = "schedule";
 
-/// Registers the schedule as an algorithm of its operation, once in a process. Its program moves and
-/// combines the values that the messages name; block and element sizes are the call's. It runs on
-/// networks with as many nodes; on the schedule's own network messages keep their routes.
+/// Registers the schedule as an algorithm of its operation, once in a process. Its program moves
+/// and combines the values that the messages name; block and element sizes are the call's. It runs
+/// on networks with as many nodes; on the schedule's own network messages keep their routes.
 ///
 /// \param call    the operation that the schedule performs, with its arguments
 /// \param origin  the file

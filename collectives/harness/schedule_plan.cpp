@@ -15,7 +15,7 @@ namespace {
 /// Makes a node's plan, step by step.
 class PlanMaker {
  public:
-  PlanMaker(Rank node, Rank gives, const ValueForm& form, NodePlan& plan) : plan_(plan) {
+  PlanMaker(Rank node, Rank gives, const ValueForm& form, SlotPlan& plan) : plan_(plan) {
     plan.inputs = gives;
     for (Rank block = 0; block < gives; ++block) {
       for (Rank part = 0; part < form.parts; ++part)
@@ -29,7 +29,7 @@ class PlanMaker {
     const SlotId left = held(pair.left), right = held(pair.right);
     plan_.gaps.back().push_back({left, right, slot(both, words.front(both.word))});
   }
-  NodePlan::Message& message(const OpRecord& op) {
+  SlotPlan::Message& message(const OpRecord& op) {
     plan_.steps.back().push_back(
         {op.kind == Op::Kind::send, op.peer, op.tag, op.first_move, op.moves, op.bytes, {}});
     return plan_.steps.back().back();
@@ -47,19 +47,19 @@ class PlanMaker {
   const HeldValues& places() const { return places_; }
 
  private:
-  NodePlan& plan_;
+  SlotPlan& plan_;
   HeldValues places_;  // the slot of each value, in the place of its tree
 };
 
 }  // namespace
 
-std::vector<NodePlan> node_plans(NamedSchedule& named, const Goal& goal) {
+std::vector<SlotPlan> node_plans(NamedSchedule& named, const Goal& goal) {
   const Schedule& all = named.schedule;
   const Rank nodes = all.topology.nodes();
-  std::vector<NodePlan> plans(static_cast<std::size_t>(nodes));
+  std::vector<SlotPlan> plans(static_cast<std::size_t>(nodes));
   std::vector<PlanMaker> makers;
   for (Rank node = 0; node < nodes; ++node) {
-    NodePlan& plan = plans[static_cast<std::size_t>(node)];
+    SlotPlan& plan = plans[static_cast<std::size_t>(node)];
     plan.moves = all.ranks[static_cast<std::size_t>(node)].moves;
     makers.emplace_back(node, goal.gives(node), named.form, plan);
   }
@@ -85,7 +85,7 @@ std::vector<NodePlan> node_plans(NamedSchedule& named, const Goal& goal) {
     for (Rank node = 0; node < nodes; ++node) {
       const auto r = static_cast<std::size_t>(node);
       for (const OpRecord& op : all.ops(node, step)) {
-        NodePlan::Message& message = makers[r].message(op);
+        SlotPlan::Message& message = makers[r].message(op);
         places[&op] = plans[r].steps.back().size() - 1;
         if (op.kind == Op::Kind::send) {
           for (const NamedValue& value : named.names[r].of(number(node, op)))
@@ -100,7 +100,7 @@ std::vector<NodePlan> node_plans(NamedSchedule& named, const Goal& goal) {
     matcher.match(
         [&](const End& send, const End& receive) {
           const auto to = static_cast<std::size_t>(receive.to);
-          NodePlan::Message& message = plans[to].steps.back()[places.at(receive.record)];
+          SlotPlan::Message& message = plans[to].steps.back()[places.at(receive.record)];
           for (const NamedValue& value :
                named.names[static_cast<std::size_t>(send.from)].of(number(send.from, *send.record)))
             message.content.push_back(makers[to].slot(value, named.words.front(value.word)));

@@ -17,7 +17,7 @@ struct Slot {
 };
 
 /// What one node does: all slots are numbers into `slots`. The first are its input.
-struct NodePlan {
+struct SlotPlan {
   struct Message {
     bool is_send;
     Rank peer;
@@ -42,6 +42,6 @@ struct NodePlan {
 };
 
 /// The plan of each node. \pre the schedule is proved for this goal
-std::vector<NodePlan> node_plans(NamedSchedule& named, const Goal& goal);
+std::vector<SlotPlan> node_plans(NamedSchedule& named, const Goal& goal);
 
 }  // namespace wormcube

@@ -74,7 +74,6 @@ WORMCUBE_ALGORITHM(k_alltoall_hypercube){
     .source = "Grama, Gupta, Karypis, Kumar, problem 4.20",
     .contention_free = true,
     .exactly_once = true,
-    .neighbours_only = true,
     .needs = {needs::hypercube()},
     .instead = {"direct"},
     .require =
@@ -85,7 +84,10 @@ WORMCUBE_ALGORITHM(k_alltoall_hypercube){
     .predict = [](const Setting& setting) -> Prediction {
       const Rank p = setting.topology.nodes();
       const auto k = static_cast<Rank>(sources_of(setting.arguments).size());
-      return {log2_ceiling(p / k) + k - 1.0, p - 1.0, 0, k < p ? p / 2.0 : 0};
+      Prediction prediction{log2_ceiling(p / k) + k - 1.0, p - 1.0, 0, k < p ? p / 2.0 : 0};
+      // Step t of the exchange crosses as many links as t has bits.
+      prediction.hops = log2_ceiling(p / k) + log2_ceiling(k) * k / 2.0;
+      return prediction;
     },
     .program = k_alltoall_hypercube,
 };

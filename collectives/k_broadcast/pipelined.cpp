@@ -46,7 +46,6 @@ WORMCUBE_ALGORITHM(k_broadcast_pipelined){
     .source = "Grama, Gupta, Karypis, Kumar, sec. 4.2.4",
     .contention_free = true,
     .exactly_once = true,
-    .neighbours_only = true,
     .needs = {needs::line_or_ring()},
     .instead = {"bruck"},
     .predict = [](const Setting& setting) -> Prediction {

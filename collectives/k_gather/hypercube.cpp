@@ -76,7 +76,6 @@ WORMCUBE_ALGORITHM(k_gather_hypercube){
     .source = "Grama, Gupta, Karypis, Kumar, problem 4.20, backwards",
     .contention_free = true,
     .exactly_once = true,
-    .neighbours_only = true,
     .needs = {needs::hypercube()},
     .instead = {"direct"},
     .require =
@@ -92,7 +91,8 @@ WORMCUBE_ALGORITHM(k_gather_hypercube){
               .rearranged_blocks = 0,
               .working_blocks = k < p ? p / 2.0 : 0,
               .link_load = p > 1 ? 1 : 0,
-              .link_blocks = p - 1.0};
+              .link_blocks = p - 1.0,
+              .hops = log2_ceiling(p / k) + log2_ceiling(k) * k / 2.0};
     },
     .program = k_gather_hypercube,
 };

@@ -71,9 +71,9 @@ namespace {
 /// Network  every dimension a line, a ring or a complete graph; all-port. The operator must
 ///          commute.
 /// Cost     D N steps, N the most of a dimension: n - 1 on lines, floor(n/2) on rings, 1 on
-///          complete graphs. One kind and size: (p - 1)/(D c) blocks, c the fewest links of a node in a
-///          dimension: the bound, on even rings if blocks are split. Unequal sides: each step lasts
-///          as long as its largest. All-reduce: twice, of vectors of p blocks.
+///          complete graphs. One kind and size: (p - 1)/(D c) blocks, c the fewest links of a node
+///          in a dimension: the bound, on even rings if blocks are split. Unequal sides: each step
+///          lasts as long as its largest. All-reduce: twice, of vectors of p blocks.
 /// Links    each carries one message in a step.
 /// Source   Grama, Gupta, Karypis, Kumar, sec. 4.7.2 (rings, hypercubes). Split: N. Jain,
 ///          Y. Sabharwal, Optimal bucket algorithms for large MPI collectives on torus

@@ -122,9 +122,9 @@ Algorithm multi_ring(std::vector<std::string_view> instead) {
 }  // namespace
 
 WORMCUBE_ALGORITHMS(multi_ring){
-    allgather_by<MultiRing>(multi_ring({"ring-all-port", "ring"})),
-    reduce_scatter_by<MultiRing>(multi_ring({"ring-all-port", "ring"})),
-    allreduce_by<MultiRing>(multi_ring({"ring-all-port", "ring"})),
+    allgather_by<MultiRing>(multi_ring({"all-port", "ring"})),
+    reduce_scatter_by<MultiRing>(multi_ring({"all-port", "ring"})),
+    allreduce_by<MultiRing>(multi_ring({"all-port", "ring"})),
 };
 
 }  // namespace wormcube

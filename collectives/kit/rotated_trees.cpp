@@ -200,7 +200,7 @@ Algorithm along_rotated_trees(Operation operation, void (*program)(Node&, const 
                    .most = most_packets / 2,
                    .help = "N for each tree; 0: the modelled best, at most m and 4096"}},
       .needs = {one_kind_of_dimension()},
-      .instead = {"ring-all-port", "scatter-allgather", "reduce-scatter-gather"},
+      .instead = {"ring-all-port", "pipelined-tree", "double-tree"},
       .settle =
           [](const Setting& setting, const CostModel& model, Bytes block_bytes, Options& options) {
             if (segments_in_rotation(setting.options) > 0) return;

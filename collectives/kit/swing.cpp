@@ -180,12 +180,12 @@ Algorithm swing(Ports ports, std::vector<std::string_view> instead) {
 
 WORMCUBE_ALGORITHMS(swing){
     allgather_by<Swing<Ports::one>>(swing(Ports::one, {"bruck", "mesh"})),
-    allgather_by<Swing<Ports::all>>(swing(Ports::all, {"ring-all-port", "bruck"})),
+    allgather_by<Swing<Ports::all>>(swing(Ports::all, {"all-port", "bruck"})),
     reduce_scatter_by<Swing<Ports::one>>(swing(Ports::one, {"bruck", "mesh"})),
-    reduce_scatter_by<Swing<Ports::all>>(swing(Ports::all, {"ring-all-port", "bruck"})),
+    reduce_scatter_by<Swing<Ports::all>>(swing(Ports::all, {"all-port", "bruck"})),
     allreduce_in_both_forms<Swing<Ports::one>>(swing(Ports::one, {"reduce-scatter-allgather"})),
-    allreduce_in_both_forms<Swing<Ports::all>>(swing(Ports::all, {"ring-all-port",
-                                                                  "reduce-scatter-allgather"})),
+    allreduce_in_both_forms<Swing<Ports::all>>(swing(Ports::all,
+                                                     {"all-port", "reduce-scatter-allgather"})),
 };
 
 }  // namespace wormcube

@@ -38,8 +38,11 @@ Collective damaging() {
     sum.reduction = find_reduction("sum", "double");
     const std::vector<Collective> all = admitted(row, Topology::parse("complete:3"), sum);
     // Runs everywhere; the MPI library's own does not.
-    return std::ranges::find_if(
-               all, [](const Collective& each) { return is_chosen_by_auto(*each.algorithm); })
+    return std::ranges::find_if(all,
+                                [](const Collective& each) {
+                                  return is_chosen_by_auto(*each.algorithm) &&
+                                         each.algorithm->needs.empty();
+                                })
         ->algorithm;
   };
   static const Algorithm damaging = [] {

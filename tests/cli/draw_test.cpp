@@ -55,7 +55,7 @@ TEST_CASE("plot refuses what it cannot plot", "[cli][draw]") {
   one.write(row(1));
   other.write(row(2));
   is_refused("plot " + one.path() + " " + other.path() + " --svg -", "has schema 1, '");
-  is_refused("plot " + one.path(), "missing output; use --html FILE or --svg FILE");
+  is_refused("plot " + one.path(), "missing output; use --html FILE, --svg FILE or --tidy FILE");
   is_refused("plot " + one.path() + " --svg - --ratio-to y",
              "no results of 'y' to compare with; available: x");
   const Output plotted = run_wormcube("plot " + one.path() + " --svg -");
@@ -156,7 +156,7 @@ TEST_CASE("control characters of names do not reach a picture, a page or a sched
 
 TEST_CASE("draw refuses what is too large, with both numbers", "[cli][draw]") {
   is_refused("draw alltoall --on ring:4",
-             "missing output; use --html FILE, --svg FILE or --pdf FILE");
+             "missing output; use --html FILE, --svg FILE, --pdf FILE or --frames DIR");
   is_refused("draw alltoall --on complete:400 --html -",
              "complete:400 has 159600 links, the limit for pictures is 100000");
   is_refused("topology complete:400 --svg -", "159600 links, the limit for pictures is 100000");

@@ -91,7 +91,7 @@ TEST_CASE("one of several speaks, the others are silent") {
     CHECK(silent.out.empty());
     CHECK(silent.err.empty());
   }
-  CHECK(run(first, "--version").out.starts_with("wormcube 0."));
+  CHECK(run(first, "--version").out.starts_with("wormcube 1."));
   CHECK(run(last, "--version").out.empty());
   CHECK(run(first, "run --help").exit == 0);
   CHECK(run("OMPI_COMM_WORLD_SIZE=1", "check barrier --on ring:4").exit == 0);

@@ -71,7 +71,7 @@ TEST_CASE("list and best by replay replay a one-port algorithm with one port ali
   for (const auto& row : list) {
     if (!row["admitted"] || row["ports"] != "one" || row["replayed_ps"].is_null()) continue;
     for (const auto& other : best[0]["ranking"]) {
-      if (other["algorithm"] != row["algorithm"] || !row["options"].empty() ||
+      if (other["algorithm"] != row["algorithm"] || other["options"] != row["chosen_options"] ||
           other["replayed_ps"].is_null()) {
         continue;
       }

@@ -14,15 +14,15 @@ TEST_CASE("the best number of packets is a square root, of at least 1 and at mos
           "[collectives]") {
   CHECK(best_packets(40'000, 5, {.startup_us = 2, .transfer_us = 0.001}) == 10);
   CHECK(best_packets(40'000, 5, {.startup_us = 1e6, .transfer_us = 0.001}) == 1);
-  CHECK(best_packets(7, 5, {.startup_us = 1e-9, .transfer_us = 1}) == 7);
+  CHECK(best_packets(7, 5, {.startup_us = 1e-9, .transfer_us = 1, .hop_us = 0}) == 7);
   CHECK(best_packets(40'000, 0, {}) == 1);
 }
 
 TEST_CASE("without start-ups there is no best number of packets, but a most", "[collectives]") {
-  CHECK(best_packets(64, 2, {.startup_us = 0}) == 64);
-  CHECK(best_packets(Bytes{1} << 30, 2, {.startup_us = 0}) == 4096);
-  CHECK(best_packets(Bytes{1} << 30, 2, {.startup_us = 1e-300}) == 4096);
-  CHECK(best_packets(0, 2, {.startup_us = 0}) == 1);
+  CHECK(best_packets(64, 2, {.startup_us = 0, .hop_us = 0}) == 64);
+  CHECK(best_packets(Bytes{1} << 30, 2, {.startup_us = 0, .hop_us = 0}) == 4096);
+  CHECK(best_packets(Bytes{1} << 30, 2, {.startup_us = 1e-300, .hop_us = 0}) == 4096);
+  CHECK(best_packets(0, 2, {.startup_us = 0, .hop_us = 0}) == 1);
   CHECK(best_packets(64, 2, {.startup_us = 0, .transfer_us = 0}) == 1);
 }
 
@@ -34,7 +34,7 @@ TEST_CASE("packets=0 is never more packets than bytes", "[collectives]") {
     Arguments sum;
     if (operation.reduces) sum.reduction = find_reduction("sum", "double");
     Collective collective(find_algorithm(operation, name), sum);
-    collective.settle(cube, {.startup_us = 0}, 64);
+    collective.settle(cube, {.startup_us = 0, .hop_us = 0}, 64);
     CHECK(collective.options.number("packets") == 64);
   }
 }

@@ -412,9 +412,9 @@ TEST_CASE("choosing weighs start-ups against bytes, and shared links against fre
   CHECK(choice("ring:7", 1 << 20) == "direct-product");  // 6 blocks; shift: 12 of time; ring: 21
   CHECK(choice("ring:27", 1 << 20) == "ring-bidirectional");  // 182 of time, as shift; ring: 351
   CHECK(choice("hypercube:4", 1 << 20) == "direct-product");  // 15, as hypercube-pairwise
-  CHECK(choice("hypercube:4", 1 << 20, Ports::all) == "hypercube-all-port");
-  CHECK(choice("complete:9", 8) == "bruck");                 // 4 start-ups; shift: 8
-  CHECK(choice("complete:9", 1 << 20) == "direct-product");  // 8 blocks, as shift
+  CHECK(choice("hypercube:4", 1 << 20, Ports::all) == "all-port");  // as hypercube-all-port
+  CHECK(choice("complete:9", 8) == "bruck");                        // 4 start-ups; shift: 8
+  CHECK(choice("complete:9", 1 << 20) == "direct-product");         // 8 blocks, as shift
   OperationRow nobodys = operations::alltoall;
   nobodys.name = "nobodys";
   CHECK_THROWS_WITH(
@@ -484,7 +484,8 @@ TEST_CASE("auto does not plan algorithms that are slow to plan", "[collectives]"
 }
 
 TEST_CASE("predicted time is the sum of its terms", "[collectives]") {
-  const CostModel model{3, 0.5, 0.25, 0.125};
+  CostModel model{3, 0.5, 0.25, 0.125};
+  model.hop_us = 0;
   Prediction prediction{.startups = 10, .transmission_blocks = 20, .rearranged_blocks = 30};
   CHECK(predicted_us(prediction, model, 8) == 3 * 10 + 0.5 * 8 * 20 + 0.25 * 8 * 30);
   prediction.combined_blocks = 5;
@@ -493,6 +494,10 @@ TEST_CASE("predicted time is the sum of its terms", "[collectives]") {
   prediction.link_blocks = 40;
   CHECK(predicted_us(prediction, model, 8) ==
         3 * 10 + 0.5 * 8 * 40 + 0.25 * 8 * 30 + 0.125 * 8 * 5);
+  model.hop_us = 2;  // one in each step, unless the hops are known
+  const double hops_us =
+      predicted_us(prediction, model, 8) - (3 * 10 + 0.5 * 8 * 40 + 0.25 * 8 * 30 + 0.125 * 8 * 5);
+  CHECK(hops_us == 2 * 10);
   CHECK(predicted_us({}, model, 8) == 0);
 }
 
