@@ -16,7 +16,6 @@
 #include <fmt/core.h>
 
 namespace wormcube {
-
 namespace {
 
 bool comes_before(const NamedValue& a, const NamedValue& b) {
