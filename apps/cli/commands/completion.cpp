@@ -4,6 +4,7 @@
 #include "wormcube/apps/cli/core/print.hpp"
 #include "wormcube/apps/cli/options/help.hpp"
 #include "wormcube/apps/cli/options/numbers.hpp"
+#include "wormcube/apps/cli/output/files.hpp"
 #include "wormcube/apps/common/machines.hpp"
 #include "wormcube/collectives/core/registry.hpp"
 #include "wormcube/runtime/topology/families.hpp"
