@@ -4,6 +4,7 @@
 
 #include "wormcube/apps/cli/options/machine.hpp"
 #include "wormcube/apps/cli/options/numbers.hpp"
+#include "wormcube/apps/cli/output/files.hpp"
 #include "wormcube/runtime/base/error.hpp"
 
 #include <charconv>

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "wormcube/apps/cli/options/schedules.hpp"
 
+#include "wormcube/apps/cli/output/files.hpp"
 #include "wormcube/apps/formats/goal.hpp"
 #include "wormcube/apps/formats/msccl.hpp"
 #include "wormcube/apps/io/read_once.hpp"
