@@ -100,7 +100,7 @@ class Agreement(unittest.TestCase):
 
     @classmethod
     def setUpClass(cls):
-        names = [machine["name"] for machine in output("machines")]
+        names = [machine["name"] for machine in output("machines")][:10]  # drafts follow the ten profiles
         cls.machines = [[]] + [["--machine", name] for name in names]
         cls.listed = {}
         for machine in cls.machines:

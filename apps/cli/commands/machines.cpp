@@ -51,7 +51,7 @@ ExitCode machines(Context& context, const MachinesCommand& options) {
                    {.head = "time", .unit = "us", .width = 8},
                    {.head = "hop", .unit = "us", .width = 8, .drop = 4},
                    {.head = "sure", .text = true, .width = 5},
-                   {.head = "1 KiB", .unit = "us", .width = 9}});
+                   {.head = "1 KiB", .unit = "us", .width = 6}});
   for (const MachineProfile& profile : profiles) {
     const MachineModel& m = profile.model;
     constexpr Bytes kib = 1024;
@@ -60,7 +60,7 @@ ExitCode machines(Context& context, const MachinesCommand& options) {
          m.all_port ? "all" : "one", profile.startup ? microseconds_text(*profile.startup) : "-",
          std::to_string(m.flit_bytes), microseconds_text(m.flit),
          profile.hop ? microseconds_text(*profile.hop) : "-", profile.sure,
-         microseconds_text(m.alone(m.flits(kib), 1))},
+         cell(static_cast<double>(m.alone(m.flits(kib), 1)) / 1e6)},
         profile_result_json(profile));
   }
   results.note(fmt::format("sure: how certain ts, flit time and hop are. {}", certainty_text()));
