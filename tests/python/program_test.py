@@ -132,7 +132,7 @@ class Commands(unittest.TestCase):
                 wc.Schedule.read(path)
             with open(path, "w", encoding="utf-8") as file:
                 file.write("<!-- no schedule -->")
-            with self.assertRaisesRegex(wc.UsageError, "a ring.txt"):
+            with self.assertRaisesRegex(wc.TextError, "a ring.txt:1: not XML"):
                 wc.Schedule.read(path)
             with self.assertRaisesRegex(wc.Error, "^cannot read '.*no such file': No such file or directory$"):
                 wc.Schedule.read(os.path.join(folder, "no such file"))
