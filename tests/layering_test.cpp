@@ -97,7 +97,7 @@ bool may_include(std::string_view file, std::string_view other) {
       {"apps/common/", {"apps/common/", "apps/io/", "collectives/", "runtime/"}},
       {"apps/draw/", {"apps/draw/", "collectives/", "runtime/"}},
       {"apps/flows/", {"apps/flows/", "runtime/"}},
-      {"apps/formats/", {"apps/formats/", "collectives/harness/", "runtime/"}},
+      {"apps/formats/", {"apps/formats/", "apps/io/", "collectives/harness/", "runtime/"}},
       {"apps/reproduce/", {"apps/reproduce/", "apps/draw/", "collectives/", "runtime/"}},
       {"apps/lookup/", {"apps/lookup/", "apps/common/", "apps/io/", "collectives/", "runtime/"}},
       {"apps/matvec/", {"apps/matvec/", "apps/common/", "apps/io/", "collectives/", "runtime/"}},

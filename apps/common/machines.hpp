@@ -37,8 +37,8 @@ std::string_view certainty_text();
 
 /// The built-in profiles, then the drafts.
 std::span<const MachineProfile> machine_profiles();
-/// One of these profiles, or one in a JSON file (a name with a '.' or a '/'). Throws UsageError with
-/// the available names, or the key that is wrong.
+/// One of these profiles, or one in a JSON file (a name with a '.' or a '/'). Throws UsageError
+/// with the available names, or the key that is wrong.
 MachineProfile find_machine(const std::string& name);
 /// The file's text; reading it gives an equal profile.
 std::string machine_json(const MachineProfile& profile);

@@ -3,10 +3,10 @@
 #include "wormcube/apps/draw/play.hpp"
 #include "wormcube/collectives/harness/check.hpp"
 #include "wormcube/collectives/harness/contract.hpp"
-#include "wormcube/runtime/base/error.hpp"
 #include "wormcube/runtime/schedule/prove.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cstring>
 #include <map>
 #include <numeric>
@@ -289,7 +289,7 @@ Runs united(Runs a, const Runs& b) {
 /// One element of the witness that a message carries.
 struct PartialResult {
   std::size_t column;
-  Runs ranks;         // for an interval
+  Runs ranks;         // for an interval; of a multiset found by its sum
   std::uint64_t sum;  // for a multiset
 };
 
@@ -302,7 +302,7 @@ class PartialResults {
     for (Rank rank = 0; rank < contract.nodes; ++rank) {
       const auto r = static_cast<std::size_t>(rank);
       for (std::size_t c = 0; c < static_cast<std::size_t>(contract.gives(rank)) * parts; ++c) {
-        cells_[r * columns + c].ranks = {{r, r + 1}};
+        cells_[r * columns + c] = {{{r, r + 1}}, contract.commutes ? sum_of(rank) : 0};
       }
       for (Rank b = 0; b < contract.ends_with(rank); ++b) {
         const Content content = contract.result(rank, b);
@@ -328,7 +328,7 @@ class PartialResults {
       for (PartialResult& part : carried) {
         const std::size_t here = static_cast<std::size_t>(from) * columns_ + part.column,
                           there = static_cast<std::size_t>(to) * columns_ + part.column;
-        if (contract_.commutes) part.ranks = ranks_of(part.sum, cells_[here]);
+        if (contract_.commutes) part.ranks = ranks_of(part.sum);
         if (part.ranks.empty()) ++unknown_;
         if (!wanted_[here]) given_away.push_back(here);
         arrivals.push_back({there, std::move(part.ranks), part.sum});
@@ -401,16 +401,20 @@ class PartialResults {
  private:
   struct Cell {
     Runs ranks;
-    std::uint64_t sum = 0;  // for a multiset: 0 until it is seen
+    std::uint64_t sum = 0;  // for a multiset
   };
-  /// The ranks whose operands a multiset adds up. A cell's sum becomes known when it is first sent.
-  Runs ranks_of(std::uint64_t sum, Cell& sender) {
+  /// Of the multiset that holds this rank's operand alone, which is the same in all blocks.
+  std::uint64_t sum_of(Rank rank) {
+    std::array<std::uint64_t, sizeof(Interval) / sizeof(std::uint64_t)> element{};
+    Oracle(contract_).write_input_block(rank, 0, std::as_writable_bytes(std::span(element)));
+    const auto r = static_cast<std::size_t>(rank);
+    known_.emplace(element[0], Runs{{r, r + 1}});
+    return element[0];
+  }
+  /// The ranks whose operands a multiset adds up; none if it is not known.
+  Runs ranks_of(std::uint64_t sum) const {
     const auto known = known_.find(sum);
-    if (known != known_.end()) return known->second;
-    if (sender.sum != 0 && sender.sum != sum) return {};
-    sender.sum = sum;
-    known_.emplace(sum, sender.ranks);
-    return sender.ranks;
+    return known == known_.end() ? Runs() : known->second;
   }
 
   const Contract& contract_;
@@ -458,12 +462,8 @@ void follow_partial_results(const Collective& witnessed_collective, const Schedu
             if (column >= columns || (parts == 1 && element.index > 0)) return;
             std::uint64_t sum = 0;
             std::memcpy(&sum, &element, sizeof(sum));  // a multiset's first member
-            Runs ranks;
-            if (!contract.commutes) {
-              ranks = {{static_cast<std::size_t>(element.first),
-                        static_cast<std::size_t>(element.last)}};
-            }
-            carried.push_back({column, std::move(ranks), sum});
+            const auto first = static_cast<std::size_t>(element.first);
+            carried.push_back({column, {{first, static_cast<std::size_t>(element.last)}}, sum});
           });
           steps.arrive(delivery, std::move(carried));
         });
@@ -478,46 +478,19 @@ void follow_partial_results(const Collective& witnessed_collective, const Schedu
   result.runs = packer.packed();
 }
 
-bool has_same_messages(const Collective& one, const Contract& contract, const Collective& other,
-                       const Contract& other_contract, const Topology& topology) {
-  const Schedule first = record(topology, collective_program(one, contract, nullptr));
-  const Schedule second = record(topology, collective_program(other, other_contract, nullptr));
-  if (first.steps() != second.steps()) return false;
-  for (Rank rank = 0; rank < topology.nodes(); ++rank) {
-    for (std::size_t step = 0; step < first.steps(); ++step) {
-      const auto same = [](const OpRecord& a, const OpRecord& b) {
-        return a.kind == b.kind && a.peer == b.peer && a.bytes == b.bytes;
-      };
-      if (!std::ranges::equal(first.ops(rank, step), second.ops(rank, step), same)) return false;
-    }
-  }
-  return true;
-}
-
 }  // namespace
 
 PlayBlocks follow_blocks(const Collective& collective, const Schedule& schedule, std::uint64_t seed,
                          bool in_place) {
   PlayBlocks result;
   const Topology& topology = schedule.topology;
-  const auto unit_contract = [&](const Collective& of) {
-    return contract_of(of, topology.nodes(), unit_block_bytes(of, topology), seed, Pattern::tags,
-                       in_place);
-  };
-  const Contract contract = unit_contract(collective);
+  const Contract contract =
+      contract_of(collective, topology.nodes(), unit_block_bytes(collective, topology), seed,
+                  Pattern::tags, in_place);
   if (contract.operation == operations::barrier) {
     follow_news(schedule, result);
   } else if (contract.operation->reduces) {
-    // Intervals of ranks show more than sums do. They need an operator that keeps the order, which
-    // must not change the messages.
-    Collective ordered = collective;
-    ordered.arguments.reduction = interval_reduction();
-    if (!contract.commutes || refusal(ordered, topology) ||
-        !has_same_messages(collective, contract, ordered, unit_contract(ordered), topology)) {
-      ordered = collective;
-    }
-    const Contract followed = unit_contract(ordered);
-    follow_partial_results(witnessed(ordered, followed), schedule, followed, result);
+    follow_partial_results(witnessed(collective, contract), schedule, contract, result);
   } else {
     follow_tags(collective, schedule, contract, result);
   }

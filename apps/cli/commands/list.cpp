@@ -36,7 +36,6 @@
 #include <fmt/format.h>
 
 namespace wormcube::cli {
-
 namespace {
 
 struct ListCommand {
@@ -491,10 +490,8 @@ Action add_list(CLI::App& program) {
       "('>='). Rows are sorted by the cost that `auto` minimizes. --wide adds the parts of the "
       "time, and the algorithms that the network does not admit, with the reason.\n\n"
       "Examples:\n"
-      "  wormcube list\n"
       "  wormcube list alltoall --on torus:8x8 --bytes 4K\n"
       "  wormcube list alltoall --on torus:8x8 --cost replay --machine t3d\n"
-      "  wormcube list alltoall --on torus:8x8 --cost work --bytes 64,64K\n"
       "  wormcube list allreduce --aliases\n"
       "  wormcube list --on hypercube:6 --json -");
   return [options](Context& context) { return list(context, *options); };
