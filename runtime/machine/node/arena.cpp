@@ -3,23 +3,16 @@
 #include "wormcube/runtime/machine/node/arena.hpp"
 
 #include "wormcube/runtime/base/error.hpp"
-#include "wormcube/runtime/machine/node/slab.hpp"
 
 #include <algorithm>
 #include <new>
-#include <utility>
 
 namespace wormcube {
 
 Arena::Chunk Arena::chunk(Bytes bytes) {
   Chunk made;
+  made.memory.reset(static_cast<std::byte*>(::operator new[](bytes, std::align_val_t{alignment})));
   made.bytes = bytes;
-  if (SlabPiece piece = take_from_slab(bytes); piece.slab != nullptr) {
-    made.memory = {piece.memory, Free(std::move(piece.slab))};
-  } else {
-    made.memory.reset(
-        static_cast<std::byte*>(::operator new[](bytes, std::align_val_t{alignment})));
-  }
   return made;
 }
 

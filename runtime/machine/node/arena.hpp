@@ -6,7 +6,6 @@
 
 #include <cstddef>
 #include <memory>
-#include <utility>
 #include <vector>
 
 namespace wormcube {
@@ -30,12 +29,9 @@ class Arena {
   static constexpr Bytes alignment = 64;
   static constexpr Bytes least_chunk = 512;  // a million nodes may have one each
   struct Free {
-    Free() noexcept = default;
-    explicit Free(std::shared_ptr<void> of) noexcept : slab(std::move(of)) {}
     void operator()(std::byte* memory) const noexcept {
-      if (slab == nullptr) ::operator delete[](memory, std::align_val_t{alignment});
+      ::operator delete[](memory, std::align_val_t{alignment});
     }
-    std::shared_ptr<void> slab;  // the chunk is a piece of it; null: the heap's
   };
   struct Chunk {
     std::unique_ptr<std::byte[], Free> memory;
