@@ -82,7 +82,7 @@ Algorithm neighbour_exchange() {
                    .choices = {"closing", "exchange"},
                    .help = "lines: as rings, with a closing hop; or between neighbours only"}},
       .needs = {needs::lines_and_rings()},
-      .instead = {"ring", "mesh", "bruck"},
+      .instead = {"ring", "mesh"},
   };
 }
 
