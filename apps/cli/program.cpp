@@ -210,6 +210,15 @@ std::string explanation(const CLI::App& command, const CLI::ParseError& error, i
   return std::string(text) + option_meant(command, argc, argv);
 }
 
+/// The first word after the plugins: the command; empty if there is none.
+std::string_view first_word(int argc, const char* const* argv) {
+  int at = 1;
+  while (at < argc && std::string_view(argv[at]).starts_with("--plugin")) {
+    at += std::string_view(argv[at]) == "--plugin" ? 2 : 1;
+  }
+  return at < argc ? argv[at] : "";
+}
+
 /// The mistake in the arguments, and where to look.
 std::string mistake(const CLI::App& program, const CLI::ParseError& error, int argc,
                     const char* const* argv) {
@@ -219,9 +228,7 @@ std::string mistake(const CLI::App& program, const CLI::ParseError& error, int a
         "  see `wormcube {} --help`",
         explanation(*parsed.front(), error, argc, argv), parsed.front()->get_name());
   }
-  int at = 1;  // past the plugins
-  while (at + 1 < argc && std::string_view(argv[at]) == "--plugin") at += 2;
-  return unknown_command(program, at < argc ? argv[at] : "", argc, argv);
+  return unknown_command(program, first_word(argc, argv), argc, argv);
 }
 
 }  // namespace
@@ -294,11 +301,34 @@ std::optional<End> end_of_wrongly_started(const Context& context, int argc, cons
                                     parts.mpi_library != nullptr ? parts.mpi_library() : "")};
 }
 
+struct KnownCommand {
+  std::string_view name;
+  Action (*add)(CLI::App&);
+};
+
+/// The command named `word`: the options of all take longer to build than most commands take. All
+/// commands for help, for a wrong word, and for the two that describe all; none for the version.
+std::vector<KnownCommand> commands_for(std::string_view word) {
+  const std::vector<KnownCommand> all{
+#define WORMCUBE_COMMAND(name) {#name, add_##name},
+#include "wormcube/apps/cli/commands/commands.inc"
+#undef WORMCUBE_COMMAND
+  };
+  if (word == "--version" || word == "-V") return {};
+  if (word == "completion" || word == "manual") return all;
+  const auto named = std::ranges::find(all, word, &KnownCommand::name);
+  return named == all.end() ? all : std::vector{*named};
+}
+
 int run_main(Context& context, int all, const char* const* all_words, const Parts& parts) {
   // Otherwise glibc raises its mmap threshold, and every node's thread keeps the large blocks that
   // it frees: memory that no estimate can include.
   constexpr int own_map_bytes = 1 << 20;
   mallopt(M_MMAP_THRESHOLD, own_map_bytes);
+  // Setting that also fixes at 128 KiB how much free memory the heap keeps: dry runs would return
+  // the same tables to the system, and fault them in again, for each node.
+  constexpr int kept_bytes = 32 << 20;
+  mallopt(M_TRIM_THRESHOLD, kept_bytes);
   context.set_command_line(all, all_words);
   CommandLine line = split_command_line(all, all_words);
   context.set_program_words(std::move(line.program));
@@ -340,14 +370,8 @@ int run_main(Context& context, int all, const char* const* all_words, const Part
       ->expected(1)
       ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
 
-  using Add = Action (*)(CLI::App&);
-  constexpr Add adders[]{
-#define WORMCUBE_COMMAND(name) add_##name,
-#include "wormcube/apps/cli/commands/commands.inc"
-#undef WORMCUBE_COMMAND
-  };
   std::vector<std::pair<CLI::App*, Action>> commands;
-  for (const Add add : adders) {
+  for (const auto& [name, add] : commands_for(first_word(argc, argv))) {
     Action action = add(program);
     commands.emplace_back(program.get_subcommands({}).back(), std::move(action));
   }

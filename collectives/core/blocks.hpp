@@ -71,13 +71,9 @@ class BasicBlocks {
 using Blocks = BasicBlocks<std::byte>;
 using ConstBlocks = BasicBlocks<const std::byte>;
 
-/// Receives block `from` of the result of a call that does not read it again. If all nodes' results
-/// exceed the caches, no node can read it before it has left them: Op::unread().
+/// Receives block `from` of the result of a call that does not read it again: Op::unread().
 inline Op receive_result(const Node& node, Rank from, const Blocks& result) {
-  constexpr Bytes more_than_caches = Bytes{64} << 20;
-  const Op op = receive(from, result[from]);
-  const auto nodes = static_cast<Bytes>(node.size());
-  return result.all().size() >= more_than_caches / nodes ? op.unread() : op;
+  return receive(from, result[from]).unread(result.all().size() * static_cast<Bytes>(node.size()));
 }
 
 /// Bytes as elements: as<double>(memory). Throws UsageError unless they are whole elements,

@@ -47,9 +47,8 @@ std::string wanted(const Contract& contract, const Content& content) {
 }
 
 template <class Byte>
-BasicBlocks<Byte> cut(std::span<Byte> data, const Contract& contract,
-                      const std::vector<Bytes>& offsets) {
-  if (contract.uneven()) return {data, offsets};
+BasicBlocks<Byte> cut(std::span<Byte> data, const Contract& contract, const Offsets& offsets) {
+  if (contract.uneven()) return {data, offsets.table()};
   return {data, static_cast<Rank>(offsets.size()) - 1};
 }
 
@@ -88,7 +87,7 @@ CollectiveNode::CollectiveNode(Node& node, const Collective& collective, const C
 
 double CollectiveNode::table_bytes(const Contract& contract) {
   double entries = 0;
-  for (Rank r = 0; r < contract.nodes; ++r) {
+  for (Rank r = 0; contract.uneven() && r < contract.nodes; ++r) {
     entries += 2.0 + contract.gives(r) + contract.ends_with(r);
   }
   entries += static_cast<double>(contract.known_sizes().size()) * contract.nodes;

@@ -79,10 +79,10 @@ void write_witness(const Contract& contract, const Content& content, Span data) 
   write_elements(all, data);
 }
 
-std::vector<Bytes> offsets(Rank blocks, auto size) {
-  std::vector<Bytes> offsets{0};
-  for (Rank b = 0; b < blocks; ++b) offsets.push_back(offsets.back() + size(b));
-  return offsets;
+Offsets offsets(Rank blocks, auto size) {
+  std::vector<Bytes> table{0};
+  for (Rank b = 0; b < blocks; ++b) table.push_back(table.back() + size(b));
+  return Offsets(std::move(table));
 }
 
 }  // namespace
@@ -104,11 +104,13 @@ Bytes Contract::block_size(Rank origin, Rank block) const {
   return chance % 4 == 0 ? 0 : chance / 4 % (2 * block_bytes / unit + 1) * unit;
 }
 
-std::vector<Bytes> Contract::input_offsets(Rank rank) const {
+Offsets Contract::input_offsets(Rank rank) const {
+  if (!uneven()) return {block_bytes, gives(rank)};
   return offsets(gives(rank), [&](Rank block) { return block_size(rank, block); });
 }
 
-std::vector<Bytes> Contract::output_offsets(Rank rank) const {
+Offsets Contract::output_offsets(Rank rank) const {
+  if (!uneven()) return {block_bytes, ends_with(rank)};
   return offsets(ends_with(rank), [&](Rank block) { return size(result(rank, block)); });
 }
 

@@ -15,6 +15,7 @@
 #include <map>
 #include <memory>
 #include <semaphore>
+#include <span>
 #include <string>
 #include <thread>
 #include <unordered_set>
@@ -38,6 +39,27 @@ enum class Pattern : std::uint8_t {
 /// The largest block of Pattern::tags: 16 bits number its elements.
 inline constexpr Bytes largest_tagged_block = Bytes{1} << 19;
 
+/// The start of each block of a node, and the end of the last one. Blocks of one size need no
+/// table: those of p nodes would have p^2 entries.
+class Offsets {
+ public:
+  Offsets(Bytes block_bytes, Rank blocks)
+      : block_bytes_(block_bytes), size_(static_cast<std::size_t>(blocks) + 1) {}
+  explicit Offsets(std::vector<Bytes> table) : size_(table.size()), table_(std::move(table)) {}
+  Bytes operator[](std::size_t block) const {
+    return table_.empty() ? block * block_bytes_ : table_[block];
+  }
+  std::size_t size() const { return size_; }
+  Bytes back() const { return (*this)[size_ - 1]; }
+  /// Empty for blocks of one size.
+  std::span<const Bytes> table() const { return table_; }
+
+ private:
+  Bytes block_bytes_ = 0;
+  std::size_t size_;
+  std::vector<Bytes> table_;
+};
+
 /// An operation's pre- and postcondition on a number of nodes.
 struct Contract {
   Operation operation;
@@ -60,9 +82,8 @@ struct Contract {
   Rank ends_with(Rank rank) const { return operation->ends_with(instance(), rank); }
   Content result(Rank rank, Rank block) const { return operation->result(instance(), rank, block); }
   bool uneven() const { return operation->sizes != Sizes::equal; }
-  /// The start of each block of a node, and the end of the last one.
-  std::vector<Bytes> input_offsets(Rank rank) const;
-  std::vector<Bytes> output_offsets(Rank rank) const;
+  Offsets input_offsets(Rank rank) const;
+  Offsets output_offsets(Rank rank) const;
   /// Call::sizes.
   std::vector<Bytes> known_sizes() const;
   /// The block of a node's output that holds its input; -1 if the input has memory of its own.
@@ -195,7 +216,8 @@ class CollectiveNode {
   const Collective& collective_;
   const Contract& contract_;
   Verification* verification_;
-  std::vector<Bytes> input_offsets_, output_offsets_, sizes_;
+  Offsets input_offsets_, output_offsets_;
+  std::vector<Bytes> sizes_;
   Memory output_, own_input_;
 };
 

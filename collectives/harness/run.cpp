@@ -168,7 +168,7 @@ std::optional<double> data_bytes(const Contract& contract) {
   if (contract.uneven()) {
     double sum = 0, blocks = 0;
     for (Rank rank = 0; rank < contract.nodes; ++rank) {
-      const std::vector<Bytes> offsets = contract.input_offsets(rank);
+      const Offsets offsets = contract.input_offsets(rank);
       sum += static_cast<double>(offsets.back());
       blocks += static_cast<double>(offsets.size() - 1);
     }

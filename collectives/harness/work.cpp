@@ -11,8 +11,9 @@
 
 namespace wormcube {
 
-double work_of(const Schedule& schedule, const Routing& routing, Bytes unit_bytes,
-               Bytes block_bytes) {
+namespace {
+
+WorkLine work_line(const Schedule& schedule, const Routing& routing, Bytes unit_bytes) {
   Bytes bytes = 0, rearranged = 0, messages = 0, links = 0, steps = 0, pieces = 0;
   std::vector<Channel> path;
   for (Rank rank = 0; rank < schedule.topology.nodes(); ++rank) {
@@ -33,42 +34,50 @@ double work_of(const Schedule& schedule, const Routing& routing, Bytes unit_byte
     for (const Bytes moved : log.rearranged) rearranged += moved;
     for (const Bytes combined : log.combined) bytes += combined * work_of_combined_byte;
   }
+  const Bytes unit = std::max<Bytes>(unit_bytes, 1);
   for (const std::uint64_t of_rank : schedule.pieces) pieces += of_rank;
-  pieces += rearranged / std::max<Bytes>(unit_bytes, 1);
-  return static_cast<double>(messages * work_of_message + links * work_of_link +
-                             steps * work_of_step + pieces * work_of_piece) +
-         static_cast<double>(bytes + rearranged) * static_cast<double>(block_bytes) /
-             static_cast<double>(std::max<Bytes>(unit_bytes, 1));
+  pieces += rearranged / unit;
+  return {static_cast<double>(messages * work_of_message + links * work_of_link +
+                              steps * work_of_step + pieces * work_of_piece),
+          static_cast<double>(bytes + rearranged) / static_cast<double>(unit)};
 }
 
-namespace {
-
 /// As if each node did what the busiest does, one message per step, one piece at each end.
-std::optional<double> work_by_formula(double startups, const Prediction& prediction, Rank nodes,
-                                      Bytes block_bytes) {
+std::optional<WorkLine> work_by_formula(double startups, const Prediction& prediction, Rank nodes) {
   if (!prediction.transmission_blocks) return std::nullopt;
   constexpr Bytes of_startup = work_of_message + work_of_link + work_of_step + 2 * work_of_piece;
   const double rearranged = prediction.rearranged_blocks.value_or(0);
   const double blocks = *prediction.transmission_blocks + rearranged +
                         prediction.combined_blocks.value_or(0) * work_of_combined_byte;
-  return nodes * (startups * static_cast<double>(of_startup) +
-                  rearranged * static_cast<double>(work_of_piece) +
-                  blocks * static_cast<double>(block_bytes));
+  return WorkLine{nodes * (startups * static_cast<double>(of_startup) +
+                           rearranged * static_cast<double>(work_of_piece)),
+                  nodes * blocks};
 }
 
 }  // namespace
 
-std::optional<double> work_of(const Collective& collective, const Routing& routing,
-                              Bytes block_bytes) {
+double work_of(const Schedule& schedule, const Routing& routing, Bytes unit_bytes,
+               Bytes block_bytes) {
+  return work_line(schedule, routing, unit_bytes).of(block_bytes);
+}
+
+std::optional<WorkLine> work_line(const Collective& collective, const Routing& routing) {
   const Topology& topology = routing.topology();
   const Prediction prediction = collective.predict(topology);
   if (!prediction.startups) return std::nullopt;
-  const auto work = counted(collective, topology, *prediction.startups,
-                            [&](const Schedule& schedule, Bytes unit_bytes) {
-                              return work_of(schedule, routing, unit_bytes, block_bytes);
-                            });
-  return work ? work
-              : work_by_formula(*prediction.startups, prediction, topology.nodes(), block_bytes);
+  std::optional<WorkLine> line;
+  const auto is_counted = counted(collective, topology, *prediction.startups,
+                                  [&](const Schedule& schedule, Bytes unit_bytes) {
+                                    line = work_line(schedule, routing, unit_bytes);
+                                    return 0.0;
+                                  });
+  return is_counted ? line : work_by_formula(*prediction.startups, prediction, topology.nodes());
+}
+
+std::optional<double> work_of(const Collective& collective, const Routing& routing,
+                              Bytes block_bytes) {
+  const auto line = work_line(collective, routing);
+  return line ? std::optional(line->of(block_bytes)) : std::nullopt;
 }
 
 Collective least_work(Operation operation, const Topology& topology, Bytes block_bytes, Ports ports,

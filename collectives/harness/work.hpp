@@ -28,8 +28,14 @@ inline constexpr Bytes work_of_message = 8192, work_of_link = 128, work_of_step 
 double work_of(const Schedule& schedule, const Routing& routing, Bytes unit_bytes,
                Bytes block_bytes);
 
-/// The same for a call: counted in a dry run of up to 2^17 messages; for longer ones each node's
-/// prediction times the nodes. Nothing if neither exists.
+/// The work of a call as a function of its block size.
+struct WorkLine {
+  double fixed, per_byte;
+  double of(Bytes block_bytes) const { return fixed + per_byte * static_cast<double>(block_bytes); }
+};
+/// Counted in one dry run of up to 2^17 messages; for longer calls each node's prediction times the
+/// nodes. Nothing if neither exists.
+std::optional<WorkLine> work_line(const Collective& collective, const Routing& routing);
 std::optional<double> work_of(const Collective& collective, const Routing& routing,
                               Bytes block_bytes);
 

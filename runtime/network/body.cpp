@@ -3,6 +3,7 @@
 #include "wormcube/runtime/network/body.hpp"
 
 #include "wormcube/runtime/base/error.hpp"
+#include "wormcube/runtime/network/unread.hpp"
 
 #include <algorithm>
 

@@ -146,7 +146,7 @@ struct Receive : Seeker {
   Receive() : Seeker(Kind::receive) {}
 
   bool exact = true;    ///< the message has `bytes`; else at most `bytes` are received
-  bool unread = false;  ///< Op::is_unread()
+  bool unread = false;  ///< bypasses the caches: Op::unread()
   bool done = true;
   bool was_early = false;  ///< the message was there first
   Bytes bytes = 0;
@@ -192,12 +192,5 @@ class Cursor {
   std::size_t index_ = 0;
   Bytes offset_ = 0;
 };
-
-/// Copies as many bytes as each has. Whole cache lines of a long one go into memory past the
-/// caches: no line is fetched to be overwritten, and none is evicted. Nothing orders such stores
-/// until settle_unread().
-void copy_unread(Span to, ConstSpan from) noexcept;
-/// Call it before the copies are published: orders them before every later store of this thread.
-void settle_unread() noexcept;
 
 }  // namespace wormcube

@@ -6,6 +6,7 @@
 #include "wormcube/runtime/topology/topology.hpp"
 
 #include <array>
+#include <bit>
 #include <cstddef>
 #include <cstdint>
 #include <span>
@@ -59,14 +60,16 @@ class Op {
     return sum;
   }
 
-  /// A receive whose data the program neither reads nor sends soon, for instance because it exceeds
-  /// the caches: long pieces may bypass them into memory. A hint: it changes only the time.
-  Op unread() const {
+  /// A receive whose data the program neither reads nor sends soon. Where it exceeds the caches,
+  /// long pieces bypass them into memory. A hint: it changes only the time.
+  /// \param together  bytes that all nodes receive before one of them reads some
+  Op unread(Bytes together) const {
     Op op = *this;
-    op.unread_ = true;
+    op.unread_ = static_cast<std::uint8_t>(std::bit_width(together));
     return op;
   }
-  bool is_unread() const { return unread_; }
+  /// The same, rounded down to a power of two; 0: not unread().
+  Bytes unread_bytes() const { return unread_ == 0 ? 0 : Bytes{1} << (unread_ - 1U); }
 
   /// The same with data that may be gone once the step has returned. A step with such an op is
   /// complete when it returns, whatever the window (MachineOptions::window).
@@ -109,7 +112,8 @@ class Op {
 
   Kind kind_;
   To to_;
-  bool in_pieces_ = false, unread_ = false, transient_ = false;
+  bool in_pieces_ = false, transient_ = false;
+  std::uint8_t unread_ = 0;  // the bits of unread_bytes()
   Tag tag_;
   Rank peer_ = 0;
   Move move_;

@@ -5,6 +5,7 @@
 #include "wormcube/runtime/base/error.hpp"
 #include "wormcube/runtime/schedule/dependencies.hpp"
 #include "wormcube/runtime/schedule/dry_run_limit.hpp"
+#include "wormcube/runtime/schedule/findings.hpp"
 #include "wormcube/runtime/schedule/link_use.hpp"
 #include "wormcube/runtime/schedule/long_loop.hpp"
 #include "wormcube/runtime/schedule/parallel.hpp"
@@ -24,81 +25,8 @@
 namespace wormcube {
 namespace {
 
-constexpr std::size_t most_problems = 10;
-
-/// The first few problems of one kind, in whichever order the steps are checked.
-class Problems {
- public:
-  /// \param words  called only if the problem is to be kept
-  template <class Words>
-  void add(std::size_t step, Words words) {
-    if (list_.size() == most_problems && step >= list_.back().first) return;
-    list_.emplace(std::ranges::upper_bound(list_, step, {}, &Problem::first), step, words());
-    if (list_.size() > most_problems) list_.pop_back();
-  }
-  void add(Problems&& other) {
-    for (Problem& problem : other.list_)
-      add(problem.first, [&] { return std::move(problem.second); });
-  }
-  void move_to(std::vector<std::string>& texts) {
-    for (Problem& problem : list_) {
-      if (texts.size() < most_problems) texts.push_back(std::move(problem.second));
-    }
-  }
-
- private:
-  using Problem = std::pair<std::size_t, std::string>;
-  std::vector<Problem> list_;  // by step; of one step in the order found
-};
-
-/// The findings in some of the steps, or in all.
-class Findings {
- public:
-  void add(Findings& other) {
-    const ScheduleReport& o = other.report_;
-    report_.startups += o.startups;
-    report_.transmission += o.transmission;
-    report_.contended += o.contended;
-    report_.rearranged += o.rearranged;
-    report_.combined += o.combined;
-    report_.messages += o.messages;
-    report_.total_bytes += o.total_bytes;
-    report_.byte_hops += o.byte_hops;
-    report_.sum_max_hops += o.sum_max_hops;
-    report_.max_hops = std::max(report_.max_hops, o.max_hops);
-    report_.link_load_max = std::max(report_.link_load_max, o.link_load_max);
-    report_.port_violations += o.port_violations;
-    report_.unmatched += o.unmatched;
-    unmatched_.add(std::move(other.unmatched_));
-    ports_.add(std::move(other.ports_));
-    contention_.add(std::move(other.contention_));
-  }
-
-  ScheduleReport finish(const Routing& routing, std::span<const Channel> cycle,
-                        bool steps_are_acyclic) {
-    report_.deadlock_free = cycle.empty();
-    report_.deadlock_free_in_lock_step = steps_are_acyclic;
-    if (!cycle.empty()) {
-      std::string& text = report_.cycle = fmt::format("a cycle of {} channels", cycle.size());
-      constexpr std::size_t named = 8;
-      for (std::size_t i = 0; i < std::min(cycle.size(), named); ++i) {
-        text += (i == 0 ? ": " : ", ") + routing.channel_name(cycle[i]);
-      }
-      if (cycle.size() > named) text += ", ...";
-    }
-    unmatched_.move_to(report_.problems);
-    ports_.move_to(report_.problems);
-    contention_.move_to(report_.contention);
-    return std::move(report_);
-  }
-
- protected:
-  ScheduleReport report_;
-  Problems unmatched_, ports_, contention_;
-};
-
 /// What one thread finds in its share of the steps.
-class Checker : public Findings {
+class Checker : public StepFindings {
  public:
   /// \param per_step  shared by all threads: each writes the entries of its own steps, which
   ///                  already have what is rearranged and combined
@@ -114,29 +42,22 @@ class Checker : public Findings {
         use_(routing.topology().links()),
         orderly_(orderly) {}
 
-  /// Step t and the gap before it; t = steps() is the gap after the last one.
-  void check(std::size_t step) {
-    step_ = step;
-    largest_ = 0;
-    longest_ = 0;
-    const std::size_t messages_before = report_.messages;
-    const Rank nodes = routing_.topology().nodes();
-    for (Rank rank = 0; rank < nodes; ++rank) {
-      if (const auto ops = schedule_.ops(rank, step); !ops.empty()) node(rank, ops);
+  /// Steps [first, end), each with the gap before it; step steps() is the gap after the last one.
+  /// A node's ops of all these steps are contiguous, those of the next node far away: they are
+  /// gathered first.
+  void check(std::size_t first, std::size_t end) {
+    gathered_.resize(std::max(gathered_.size(), end - first));
+    for (StepOps& step : gathered_) step.nodes.clear(), step.ops.clear();
+    for (Rank rank = 0; rank < routing_.topology().nodes(); ++rank) {
+      for (std::size_t step = first; step < end; ++step) {
+        const auto ops = schedule_.ops(rank, step);
+        if (ops.empty()) continue;
+        StepOps& to = gathered_[step - first];
+        to.nodes.push_back({rank, to.ops.size(), ops.size()});
+        to.ops.insert(to.ops.end(), ops.begin(), ops.end());
+      }
     }
-    match();
-    const int most = links();
-    const Bytes cost = most > 1 ? contended(step) : largest_;
-    use_.clear();
-    StepFigures& figures = per_step_[step];
-    figures.largest = largest_, figures.link_load = most, figures.cost = cost;
-    report_.contended += cost;
-    report_.startups += report_.messages > messages_before ? 1 : 0;
-    report_.transmission += largest_;
-    report_.rearranged += figures.rearranged;
-    report_.combined += figures.combined;
-    report_.sum_max_hops += static_cast<std::size_t>(longest_);
-    report_.max_hops = std::max(report_.max_hops, longest_);
+    for (std::size_t step = first; step < end; ++step) check_one(step, gathered_[step - first]);
   }
 
   /// The second pass, for other routes: which channel follows which.
@@ -151,6 +72,44 @@ class Checker : public Findings {
   }
 
  private:
+  struct NodeOps {
+    Rank rank;
+    std::size_t first, count;  // among StepOps::ops
+  };
+  struct StepOps {
+    std::vector<NodeOps> nodes;
+    std::vector<OpRecord> ops;
+  };
+  struct MessageLinks {
+    Bytes bytes;
+    std::size_t first, count;  // among links_
+  };
+
+  void check_one(std::size_t step, const StepOps& gathered) {
+    step_ = step;
+    largest_ = 0;
+    longest_ = 0;
+    messages_.clear();
+    links_.clear();
+    const std::size_t messages_before = report_.messages;
+    for (const NodeOps& of : gathered.nodes) {
+      node(of.rank, std::span(gathered.ops).subspan(of.first, of.count));
+    }
+    match();
+    const int most = links();
+    const Bytes cost = most > 1 ? contended() : largest_;
+    use_.clear();
+    StepFigures& figures = per_step_[step];
+    figures.largest = largest_, figures.link_load = most, figures.cost = cost;
+    report_.contended += cost;
+    report_.startups += report_.messages > messages_before ? 1 : 0;
+    report_.transmission += largest_;
+    report_.rearranged += figures.rearranged;
+    report_.combined += figures.combined;
+    report_.sum_max_hops += static_cast<std::size_t>(longest_);
+    report_.max_hops = std::max(report_.max_hops, longest_);
+  }
+
   void node(Rank rank, std::span<const OpRecord> ops) {
     int sends = 0, receives = 0;  // of other nodes: a message to oneself uses no port
     for (const OpRecord& op : ops) {
@@ -193,8 +152,11 @@ class Checker : public Findings {
     report_.byte_hops += op.bytes * path.size();
     largest_ = std::max(largest_, op.bytes);
     longest_ = std::max(longest_, hops);
+    messages_.push_back({op.bytes, links_.size(), path.size()});
     for (int i = 0; i < hops; ++i) {
-      LinkUse::Counts& counts = use_[routing_.link(path[static_cast<std::size_t>(i)])];
+      const Link link = routing_.link(path[static_cast<std::size_t>(i)]);
+      links_.push_back(link);
+      LinkUse::Counts& counts = use_[link];
       ++counts.all;
       if (i == 0) ++counts.first;
       if (i == hops - 1) ++counts.last;
@@ -268,16 +230,14 @@ class Checker : public Findings {
   }
 
   /// Maximum of bytes x load over all messages of a step in which links are shared.
-  Bytes contended(std::size_t step) {
+  Bytes contended() {
     Bytes most = 0;
-    for (Rank rank = 0; rank < routing_.topology().nodes(); ++rank) {
-      for (const OpRecord& op : schedule_.ops(rank, step)) {
-        if (!is_message(op)) continue;
-        route(rank, op);
-        int load = 1;
-        for (const Channel channel : path_) load = std::max(load, use_[routing_.link(channel)].all);
-        most = std::max(most, op.bytes * static_cast<Bytes>(load));
+    for (const MessageLinks& message : messages_) {
+      int load = 1;
+      for (const Link link : std::span(links_).subspan(message.first, message.count)) {
+        load = std::max(load, use_[link].all);
       }
+      most = std::max(most, message.bytes * static_cast<Bytes>(load));
     }
     return most;
   }
@@ -314,8 +274,11 @@ class Checker : public Findings {
   LinkUse use_;
   std::atomic<bool>& orderly_;
   std::vector<Channel> path_;
+  std::vector<StepOps> gathered_;
 
   // The step being checked.
+  std::vector<MessageLinks> messages_;
+  std::vector<Link> links_;
   std::size_t step_ = 0;
   Bytes largest_ = 0;
   int longest_ = 0;
@@ -355,14 +318,19 @@ ScheduleReport check(const Schedule& schedule, const Routing& routing, bool all_
   tbb::enumerable_thread_specific<Checker> checkers(
       [&] { return Checker(schedule, routing, all_port, per_step, orderly); });
   {
-    LongLoop loop("counting", steps + 1);
-    parallel_for_each_index(steps + 1, [&](std::size_t step) {
+    // As many steps at a time as keep the gathered ops small.
+    constexpr std::size_t nodes_and_steps = 1 << 16, most_at_a_time = 16;
+    const std::size_t at_a_time =
+        std::clamp<std::size_t>(nodes_and_steps / schedule.ranks.size(), 1, most_at_a_time);
+    const std::size_t groups = steps / at_a_time + 1;
+    LongLoop loop("counting", groups);
+    parallel_for_each_index(groups, [&](std::size_t group) {
       DryRunLimit::require();
-      checkers.local().check(step);
+      checkers.local().check(group * at_a_time, std::min((group + 1) * at_a_time, steps + 1));
       loop.step();
     });
   }
-  Findings whole;
+  StepFindings whole;
   for (Checker& checker : checkers) whole.add(checker);
 
   std::vector<Channel> cycle;

@@ -24,6 +24,7 @@ Routing::Routing(Topology topology, int virtual_channels)
     const Graph& graph = topology_.factor(d);
     const int lanes = graph.wraps() ? virtual_channels : 1;
     dimensions_.push_back({.base = channels_,
+                           .first_link = topology_.first_link(d),
                            .links = graph.links(),
                            .lanes = lanes,
                            .is_cable = graph.has_direction() && graph.nodes() == 2,
@@ -128,14 +129,18 @@ void Routing::along(const Dimension& dimension, Rank line, Rank from, int hops,
 }
 
 const Routing::Dimension& Routing::dimension_of(Channel channel) const {
-  const auto above = std::ranges::upper_bound(dimensions_, channel, {}, &Dimension::base);
-  return *(above - 1);
+  constexpr std::size_t few = 4;  // a search's branches cannot be predicted
+  if (dimensions_.size() > few) {
+    return *(std::ranges::upper_bound(dimensions_, channel, {}, &Dimension::base) - 1);
+  }
+  std::size_t d = 0;
+  while (d + 1 < dimensions_.size() && channel >= dimensions_[d + 1].base) ++d;
+  return dimensions_[d];
 }
 
 Link Routing::link(Channel channel) const {
   const Dimension& dimension = dimension_of(channel);
-  return topology_.first_link(static_cast<int>(&dimension - dimensions_.data())) +
-         (channel - dimension.base) / dimension.lanes;
+  return dimension.first_link + ((channel - dimension.base) >> (dimension.lanes - 1));  // 1 or 2
 }
 
 int Routing::virtual_channel(Channel channel) const {

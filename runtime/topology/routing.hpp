@@ -60,7 +60,8 @@ class Routing {
  private:
   // What a worm needs from a dimension, side by side.
   struct Dimension {
-    Channel base;        // its first channel
+    Channel base;  // its first channel
+    Link first_link;
     std::int64_t links;  // of one line
     int lanes;           // channels per link
     bool is_cable;       // two nodes: either sign leads over it

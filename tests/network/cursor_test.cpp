@@ -1,6 +1,7 @@
 // Cursors: messages in pieces that are cut differently at both ends.
 // SPDX-License-Identifier: Apache-2.0
 #include "wormcube/runtime/network/message.hpp"
+#include "wormcube/runtime/network/unread.hpp"
 
 #include <algorithm>
 #include <cstddef>
@@ -83,4 +84,12 @@ TEST_CASE("a cursor over no pieces, or over empty ones, is at its end", "[networ
     cursor.write({});
     CHECK(cursor.rest().empty());
   }
+}
+
+TEST_CASE("little data fits the caches, much does not", "[network]") {
+  CHECK_FALSE(exceeds_caches(0));
+  CHECK_FALSE(exceeds_caches((Bytes{8} << 20) - 1));
+  CHECK(exceeds_caches(Bytes{64} << 20));
+  const bool measured = exceeds_caches(Bytes{8} << 20);
+  CHECK(exceeds_caches(Bytes{32} << 20) == measured);
 }

@@ -93,9 +93,12 @@ CallFigures::Answer ReplayedTimes::figure_of(const Collective& collective, Bytes
 
 CallFigures::Answer EmulationWork::figure_of(const Collective& collective, Bytes block_bytes,
                                              bool /*all_port*/) const {
-  const std::optional<double> work = work_of(collective, routing_, block_bytes);
-  if (!work) return {{}, "too long for a dry run, and its source gives no formula"};
-  return {static_cast<std::int64_t>(*work), {}};
+  const auto [line, is_new] =
+      lines_.try_emplace(fmt::format("{} {} {}", collective.operation()->name, collective.text(),
+                                     arguments_text(collective.operation(), collective.arguments)));
+  if (is_new) line->second = work_line(collective, routing_);
+  if (!line->second) return {{}, "too long for a dry run, and its source gives no formula"};
+  return {static_cast<std::int64_t>(line->second->of(block_bytes)), {}};
 }
 
 std::unique_ptr<CallFigures> call_figures(const ChoiceOptions& choice, const Topology& topology,

@@ -7,6 +7,7 @@
 #include "wormcube/apps/cli/options/model.hpp"
 #include "wormcube/collectives/core/registry.hpp"
 #include "wormcube/collectives/harness/choose.hpp"
+#include "wormcube/collectives/harness/work.hpp"
 #include "wormcube/runtime/replay/replay.hpp"
 
 #include <cstdint>
@@ -80,7 +81,7 @@ class ReplayedTimes final : public CallFigures {
   Routing routing_;
 };
 
-/// work_of().
+/// work_of(), by one dry run for all sizes of a call.
 class EmulationWork final : public CallFigures {
  public:
   explicit EmulationWork(const Topology& topology) : CallFigures(topology), routing_(topology) {}
@@ -88,6 +89,7 @@ class EmulationWork final : public CallFigures {
  private:
   Answer figure_of(const Collective& collective, Bytes block_bytes, bool all_port) const override;
   Routing routing_;
+  mutable std::map<std::string, std::optional<WorkLine>> lines_;  // by call
 };
 
 /// The figures that decide; nullptr: formulas, or measurements.

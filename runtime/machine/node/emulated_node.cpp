@@ -5,6 +5,7 @@
 #include "wormcube/runtime/base/error.hpp"
 #include "wormcube/runtime/machine/failure.hpp"
 #include "wormcube/runtime/machine/node/stopwatch.hpp"
+#include "wormcube/runtime/network/unread.hpp"
 
 #include <algorithm>
 #include <functional>
@@ -144,7 +145,7 @@ void EmulatedNode::prepare(StepMessages& step, std::span<const Op> ops) {
       receive.bytes = op.bytes();
       step.receives_empty |= receive.bytes == 0;
       receive.set_data(pieces_of(op));
-      receive.unread = op.is_unread();
+      receive.unread = exceeds_caches(op.unread_bytes());
       receive.done = false;
     }
   }

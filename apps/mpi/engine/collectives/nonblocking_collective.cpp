@@ -92,17 +92,17 @@ TypeView NonblockingCollective::type(MPI_Datatype handle) {
   for (KeptType& kept : types_) {
     if (kept.view.handle == handle) return kept.view;
   }
-  const TypeView found = type_view(handle);
-  KeptType& kept = types_.emplace_back(KeptType{*found.type, found});
+  const TypeView current = type_view(handle);
+  KeptType& kept = types_.emplace_back(KeptType{*current.type, current});
   kept.view.type = &kept.type;
   return kept.view;
 }
 
 Operator NonblockingCollective::op(MPI_Op handle, const TypeView& on) {
   const bool is_known = std::ranges::find(operators_, handle) != operators_.end();
-  const Operator found = operator_on(handle, on, is_known);
+  const Operator operation = operator_on(handle, on, is_known);
   if (!is_known) operators_.push_back(handle);
-  return found;
+  return operation;
 }
 
 void NonblockingCollective::come(const CollectiveMatch& what) {
