@@ -119,7 +119,7 @@ std::vector<Table::Column> replay_columns(std::size_t topology_width, std::size_
           {.head = "formula", .unit = "us", .width = 8},
           {.head = "bound", .unit = "us", .width = 8, .drop = 1},
           {.head = "eff.", .unit = "%", .width = 5},
-          {.head = "blocked", .width = 7},
+          {.head = "blocked", .width = 7, .drop = 4},
           {.head = "lost", .unit = "us", .width = 8, .wide = true},
           {.head = "at ports", .unit = "us", .width = 8, .wide = true},
           {.head = "late", .unit = "us", .width = 8, .wide = true},
