@@ -119,13 +119,6 @@ std::vector<Json> list_everything(const std::vector<const Algorithm*>& algorithm
   return results;
 }
 
-/// Arguments with which a network can admit every operation.
-Arguments plain_arguments(Operation operation) {
-  Arguments arguments;
-  if (operation->reduces) arguments.reduction = find_reduction("sum", "double");
-  return arguments;
-}
-
 /// Only a step's messages and links, which contention formulas count, grow with it. A bound.
 void require_memory_to_list(const Topology& topology) {
   constexpr double bytes_of_node = 128;
