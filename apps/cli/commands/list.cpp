@@ -119,7 +119,8 @@ std::vector<Json> list_everything(const std::vector<const Algorithm*>& algorithm
   return results;
 }
 
-/// Only a step's messages and links, which contention formulas count, grow with it. A bound.
+/// Nothing is recorded and nothing runs: only a step's messages and their links, which the
+/// contention formulas count, grow with the network. A bound, not a measurement.
 void require_memory_to_list(const Topology& topology) {
   constexpr double bytes_of_node = 128;
   require_memory(fmt::format("list on {}: counting the messages of {} nodes", topology.name(),
@@ -484,8 +485,10 @@ Action add_list(CLI::App& program) {
       "('>='). Rows are sorted by the cost that `auto` minimizes. --wide adds the parts of the "
       "time, and the algorithms that the network does not admit, with the reason.\n\n"
       "Examples:\n"
+      "  wormcube list\n"
       "  wormcube list alltoall --on torus:8x8 --bytes 4K\n"
       "  wormcube list alltoall --on torus:8x8 --cost replay --machine t3d\n"
+      "  wormcube list alltoall --on torus:8x8 --cost work --bytes 64,64K\n"
       "  wormcube list --on hypercube:6 --json -");
   return [options](Context& context) { return list(context, *options); };
 }
