@@ -213,10 +213,12 @@ std::string explanation(const CLI::App& command, const CLI::ParseError& error, i
 /// The first word after the plugins: the command; empty if there is none.
 std::string_view first_word(int argc, const char* const* argv) {
   int at = 1;
-  while (at < argc && std::string_view(argv[at]).starts_with("--plugin")) {
-    at += std::string_view(argv[at]) == "--plugin" ? 2 : 1;
+  while (at < argc) {
+    const std::string_view word = argv[at];
+    if (word != "--plugin" && !word.starts_with("--plugin=")) return word;
+    at += word == "--plugin" ? 2 : 1;
   }
-  return at < argc ? argv[at] : "";
+  return {};
 }
 
 /// The mistake in the arguments, and where to look.

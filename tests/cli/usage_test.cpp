@@ -25,8 +25,9 @@ struct Mistake {
 TEST_CASE("a usage error ends with exit code 2 and one line that names the mistake") {
   const auto [arguments, expected] = GENERATE(
       Mistake{"", "--help"}, Mistake{"fly", "fly"}, Mistake{"run", "OPERATION"},
-      Mistake{"run alltoall", "--on"}, Mistake{"run teleport --on ring:4", "alltoall"},
-      Mistake{"run alltoall --on blob:4", "blob"}, Mistake{"run alltoall --on torus:8y8", "8y8"},
+      Mistake{"--plugins fly", "unknown option '--plugins'"}, Mistake{"run alltoall", "--on"},
+      Mistake{"run teleport --on ring:4", "alltoall"}, Mistake{"run alltoall --on blob:4", "blob"},
+      Mistake{"run alltoall --on torus:8y8", "8y8"},
       Mistake{"run alltoall --on ring:4 --algorithm magic", "magic"},
       Mistake{"run alltoall --on ring:4 --bytes many", "many"},
       Mistake{"run alltoall --on ring:4 --bytes 4Q", "4Q"},

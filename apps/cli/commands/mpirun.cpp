@@ -7,6 +7,7 @@
 #include "wormcube/apps/cli/core/json.hpp"
 #include "wormcube/apps/cli/core/print.hpp"
 #include "wormcube/apps/cli/core/signal_exit.hpp"
+#include "wormcube/apps/cli/options/algorithms.hpp"
 #include "wormcube/apps/cli/options/machine.hpp"
 #include "wormcube/apps/cli/options/model.hpp"
 #include "wormcube/apps/cli/options/networks.hpp"
@@ -102,9 +103,7 @@ void add_algorithm(const std::string& text, const Topology& topology, bool is_wh
   const Operation operation = parse_operation(text.substr(0, equals));
   const std::string name = text.substr(equals + 1);
   if (name == "auto") return;
-  Arguments arguments;
-  if (operation->reduces) arguments.reduction = find_reduction("sum", "double");
-  const Collective collective = parse_collective(operation, name, arguments);
+  const Collective collective = parse_collective(operation, name, plain_arguments(operation));
   if (is_whole) collective.require(topology);
   algorithms.insert_or_assign(std::string(operation->name), collective);
 }

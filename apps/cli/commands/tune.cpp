@@ -85,8 +85,7 @@ std::vector<Measured> measure(const Context& context, const TuneCommand& options
                       "have one size",
                       name));
     }
-    Arguments arguments;
-    if (operation->reduces) arguments.reduction = find_reduction("sum", "double");
+    const Arguments arguments = plain_arguments(operation);
     for (const Bytes bytes : parse_sizes(options.bytes)) {
       if (bytes == 0) throw UsageError("tune: blocks of 0 bytes cannot give the time per byte");
       for (Collective& collective : admitted(operation, topology, arguments)) {

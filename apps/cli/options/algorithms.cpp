@@ -12,6 +12,12 @@
 
 namespace wormcube::cli {
 
+Arguments plain_arguments(Operation operation) {
+  Arguments arguments;
+  if (operation->reduces) arguments.reduction = find_reduction("sum", "double");
+  return arguments;
+}
+
 void add_algorithm_options(CLI::App& app, AlgorithmOptions& options) {
   app.add_option("--algorithm", options.names,
                  "Names from `wormcube list`, separated by commas, each with its options: "

@@ -51,6 +51,8 @@ struct RowNames {
   std::vector<std::string> topologies, algorithms;
   void add(const Topology& topology, const Selection& selection);
 };
+/// Arguments with which a network can admit every operation: reductions sum doubles.
+Arguments plain_arguments(Operation operation);
 /// The reason for a refusal, with the algorithm's name in front once.
 std::string named(std::string_view algorithm, std::string_view reason);
 /// Whether this algorithm runs on an all-port machine.

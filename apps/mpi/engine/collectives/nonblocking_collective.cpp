@@ -99,9 +99,9 @@ TypeView NonblockingCollective::type(MPI_Datatype handle) {
 }
 
 Operator NonblockingCollective::op(MPI_Op handle, const TypeView& on) {
-  const bool is_known = std::ranges::find(operators_, handle) != operators_.end();
-  const Operator operation = operator_on(handle, on, is_known);
-  if (!is_known) operators_.push_back(handle);
+  const bool has_been_seen = std::ranges::find(operators_, handle) != operators_.end();
+  const Operator operation = operator_on(handle, on, has_been_seen);
+  if (!has_been_seen) operators_.push_back(handle);
   return operation;
 }
 
