@@ -94,7 +94,7 @@ COMMANDS = {
     "machines": ["machines", "machines t3e", "machines bluegene-l"],
     "topology": [
         "topology torus:6x6", "topology torus:4x4 --route 0,5", "topology torus:4x4 --node 3", "topology tree:8 --node 0",
-        "topology ring:4 --virtual-channels 1", "topology mesh:3x5", "topology complete:5 --node 1", "topology star-graph:5",
+        "topology ring:4 --virtual-channels 1", "topology torus:4x4 --ring", "topology mesh:3x5", "topology complete:5 --node 1", "topology star-graph:5",
     ],
     "fft": [
         "fft --on torus:4x4", "fft --on ring:4 --shape 256 --machine paragon --flops 0.05", "fft --on ring:3 --shape 12x5 --iterations 3 --warmup 1", "fft --on line:2 --shape 17 --no-verify --inverse",
@@ -318,6 +318,7 @@ class Schemas(unittest.TestCase):
             self.assertLessEqual(unseen, {"on", "topology", "node", "neighbours", "route", "root", "step_bytes", "step_load",
                                           "step_cost_bytes", "time_lockstep", "time_lockstep_us",
                                           "operator", "type",  # only reductions have them
+                                          "counted_by", "model_limited_by", "model_time_parts_us",  # only with a count, and a model
                                           # what not every machine has
                                           "sure", "year", "source", "network", "notes", "port_mb_per_s", "port_ps",
                                           "port_slots", "packet_bytes", "packet_bytes_reason", "node_ps", "node_ps_reason",
