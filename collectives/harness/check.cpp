@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "wormcube/collectives/harness/check.hpp"
 
+#include "wormcube/collectives/harness/brackets.hpp"
 #include "wormcube/collectives/harness/contract.hpp"
 #include "wormcube/collectives/harness/judge.hpp"
 #include "wormcube/collectives/harness/memory.hpp"
@@ -128,6 +129,30 @@ void prove_order(CheckResult& result, const Collective& collective, const Topolo
   } catch (const std::exception& error) {
     result.order = error.what();
     if (!lacks_room(error)) result.keeps_order = false;
+  }
+}
+
+/// A proof that all nodes combine in the same order, or not, with an operator that shows it.
+void prove_bits(CheckResult& result, const Collective& collective, const Topology& topology,
+                const CheckOptions& options, bool commutes) {
+  if (collective.arguments.reduction.exact) {
+    result.same_bits = SameBits::exact;
+    result.bits = "the operator gives the same bits in any order";
+    return;
+  }
+  result.same_bits_claimed = same_bits(collective, topology) == SameBits::yes;
+  Collective bracketed = collective;
+  bracketed.arguments.reduction = bracketing_reduction(commutes);
+  try {
+    const auto alike =
+        ends_alike(bracketed, topology,
+                   contract_of(bracketed, topology.nodes(), unit_block_bytes(bracketed, topology),
+                               options.seed, Pattern::words, options.in_place));
+    if (alike) result.same_bits = *alike ? SameBits::yes : SameBits::no;
+    result.bits = alike ? "compared after a run with an operator that tells all orders apart"
+                        : "no two nodes end with the same combination";
+  } catch (const std::exception& error) {
+    result.bits = error.what();
   }
 }
 
@@ -329,6 +354,9 @@ CheckResult check_collective(const Collective& collective, const Topology& topol
       } else if (operation->reduces) {
         prove_order(result, collective, topology, options);
       }
+      if (operation->reduces) {
+        prove_bits(result, collective, topology, options, contract.commutes);
+      }
     } else {
       result.proof =
           fmt::format("not proved: the run would need {} of memory, {} is available ({})",
@@ -341,6 +369,7 @@ CheckResult check_collective(const Collective& collective, const Topology& topol
   if (result.order.empty()) {
     result.order = operation->reduces ? result.proof : "no operator: it combines nothing";
   }
+  if (result.bits.empty()) result.bits = result.order;
   judge(result);
   return result;
 }

@@ -60,7 +60,12 @@ struct CheckResult {
   std::string proof;  ///< how delivery was proved, or why it was not
   /// Reductions: the result is right for an operator that does not commute, too.
   std::optional<bool> keeps_order;
-  std::string order;     ///< how that was found, or why it was not
+  std::string order;  ///< how that was found, or why it was not
+  /// Reductions: whether nodes that end with one combination end with the same bits of it, if sums
+  /// are rounded; exact: the call's operator rounds nothing.
+  std::optional<SameBits> same_bits;
+  std::string bits;  ///< how that was found, or why it was not
+  bool same_bits_claimed = false;
   std::string arrivals;  ///< how exactly_once was found, or why it was not
 
   /// Descriptions of the laws and predictions that do not hold.

@@ -78,6 +78,10 @@ void judge(CheckResult& result) {
   if (result.keeps_order == false && result.delivered != false) {
     failures.push_back("with an operator that does not commute, not delivered: " + result.order);
   }
+  if (result.same_bits == SameBits::no && result.same_bits_claimed) {
+    failures.emplace_back(
+        "nodes combine in different orders, so that rounded results differ in their last bits");
+  }
   if (result.exactly_once == false && result.collective.algorithm->exactly_once) {
     failures.push_back("not exactly once: " + result.arrivals);
   }

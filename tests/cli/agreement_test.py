@@ -1,14 +1,17 @@
 #!/usr/bin/env python3
-"""Commands that print the same quantity print the same number: list, best, check, run, replay and
-compare, for every operation on twelve networks, under every built-in profile.
+"""Commands that print the same quantity print the same number: list, best, check, run, replay,
+compare and the page that draw writes, for every operation on twelve networks, under every built-in profile.
 
 usage: agreement_test.py PROGRAM [Agreement|Golden|Comparer]..
 """
 # SPDX-License-Identifier: Apache-2.0
 import copy
 import json
+import pathlib
+import re
 import subprocess
 import sys
+import tempfile
 import unittest
 
 PROGRAM = ""  # the first argument
@@ -26,6 +29,12 @@ def output(*arguments):
         raise AssertionError(f"{' '.join(arguments)}: {done.stderr}")
     document = json.loads(done.stdout)
     return document if isinstance(document, list) else [document]
+
+
+def data_of(page):
+    """The data of a page that `draw` wrote."""
+    [data] = re.findall(r'<script type="application/json" id="wormcube">(.*?)</script>', page.read_text(encoding="utf-8"), re.S)
+    return json.loads(data)
 
 
 def key_of(row, options):
@@ -171,6 +180,27 @@ class Agreement(unittest.TestCase):
                 wrong.append(f"{title}: formula {row['formula_us']}, list has {known['model_time_us']}")
             compared += 1
         self.assertGreater(compared, 300)
+        self.report(wrong)
+
+    def test_a_page_has_what_list_prints(self):
+        wrong, compared = [], 0
+        with tempfile.TemporaryDirectory() as folder:
+            page = pathlib.Path(folder, "page.html")
+            for at, operation in enumerate(self.operations):
+                machine = self.machines[at % len(self.machines)]
+                listed = self.listed[tuple(machine)]
+                for network in ("torus:4x4", "mesh:3x5"):
+                    algorithms = sorted({key[2] for key in listed if key[:2] == (operation, network)})
+                    bytes_of = [] if operation == "barrier" else ["--bytes", str(BYTES)]
+                    for first in range(0, len(algorithms), 4):  # a page has up to four
+                        names = ",".join(algorithms[first:first + 4])
+                        subprocess.run([PROGRAM, "draw", operation, "--on", network, "--algorithm", names, *bytes_of, *machine, "--html", page, "--quiet"], check=True)
+                        for row in (play["check"] for play in data_of(page)["plays"]):
+                            known = listed.get(key_of(row, "options"))
+                            if known is not None:
+                                wrong += [f"{machine} {operation} {network} {row['algorithm']}: {text}" for text in against_check(known, row)]
+                                compared += 1
+        self.assertGreater(compared, 100)
         self.report(wrong)
 
     def test_compare_prints_what_list_prints(self):

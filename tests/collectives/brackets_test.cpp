@@ -1,13 +1,18 @@
 // Whether all nodes of an all-reduce combine operands in the same order, so that they round alike.
 // SPDX-License-Identifier: Apache-2.0
+#include "wormcube/collectives/harness/brackets.hpp"
+
 #include "wormcube/collectives/core/operations.hpp"
 #include "wormcube/collectives/core/reduction.hpp"
+#include "wormcube/collectives/harness/check.hpp"
 #include "wormcube/collectives/harness/choose.hpp"
 #include "wormcube/collectives/harness/work.hpp"
-#include "wormcube/runtime/schedule/prove.hpp"
+#include "wormcube/runtime/base/hash.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <cstdint>
+#include <cstring>
 #include <map>
 #include <string>
 #include <vector>
@@ -17,21 +22,6 @@
 using namespace wormcube;
 
 namespace {
-
-/// What two elements are bracketed as: of any two different bracketings the numbers differ but for
-/// a chance of 2^-64; of those that differ in the order of the two only if the operator does not
-/// commute.
-Reduction bracketing(bool commutes) {
-  return elementwise<std::uint64_t>(
-      "bracketing",
-      [commutes](std::uint64_t x, std::uint64_t y) {
-        std::uint64_t both = (commutes ? x + y : x + 3 * y) + 0x9e3779b97f4a7c15U;
-        both = (both ^ both >> 30) * 0xbf58476d1ce4e5b9U;
-        both = (both ^ both >> 27) * 0x94d049bb133111ebU;
-        return both ^ both >> 31;
-      },
-      commutes);
-}
 
 /// Every combination of the algorithm's choices.
 std::vector<Collective> forms(const Algorithm& algorithm, const Arguments& arguments) {
@@ -48,19 +38,27 @@ std::vector<Collective> forms(const Algorithm& algorithm, const Arguments& argum
   return all;
 }
 
-/// Whether all nodes end with the same bits.
-bool ends_alike(const Collective& collective, const Topology& topology) {
-  constexpr std::size_t elements = 24;
-  std::vector<std::vector<std::uint64_t>> results(static_cast<std::size_t>(topology.nodes()));
-  prove(topology, [&](Node& node) {
-    std::vector<std::uint64_t> mine(elements), result(elements);
-    for (std::size_t i = 0; i < elements; ++i) {
-      mine[i] = 1000 * static_cast<std::uint64_t>(node.rank()) + i + 1;
+/// Sums of doubles that round: in [1, 2), with all bits of the fraction.
+Reduction rounded_sum() {
+  Reduction sum = find_reduction("sum", "double");
+  sum.operands = [](std::uint64_t stream, Span data) {
+    for (Bytes at = 0; at < data.size(); at += sizeof(double)) {
+      const double value = 1 + std::ldexp(static_cast<double>(mixed(stream + at) >> 12U), -52);
+      std::memcpy(data.data() + at, &value, sizeof(value));
     }
-    collective(node, mine, result);
-    node.local([&] { results[static_cast<std::size_t>(node.rank())] = result; });
-  });
-  return std::ranges::all_of(results, [&](const auto& result) { return result == results[0]; });
+  };
+  return sum;
+}
+
+/// Whether all nodes end with the same bits, if the call's operator is this one.
+bool ends_alike_with(Collective collective, const Topology& topology, const Reduction& reduction) {
+  constexpr Bytes units = 4;
+  collective.arguments.reduction = reduction;
+  const auto alike = ends_alike(
+      collective, topology,
+      contract_of(collective, topology.nodes(), units * unit_block_bytes(collective, topology), 1));
+  REQUIRE(alike);
+  return *alike;
 }
 
 bool may_differ(const Collective& collective, const Topology& topology) {
@@ -87,12 +85,13 @@ TEST_CASE("all nodes bracket an all-reduce alike, but for the forms that say the
       if (algorithm->operation != operations::allreduce) continue;
       for (const bool commutes : {false, true}) {
         Arguments arguments;
-        arguments.reduction = bracketing(commutes);
+        arguments.reduction = bracketing_reduction(commutes);
         for (const Collective& collective : forms(*algorithm, arguments)) {
           if (refusal(collective, topology)) continue;
           INFO(collective.text() << " on " << on << (commutes ? ", commuting" : ""));
-          const bool same = ends_alike(collective, topology);
+          const bool same = ends_alike_with(collective, topology, bracketing_reduction(commutes));
           CHECK(same == !may_differ(collective, topology));
+          if (commutes) CHECK(same == ends_alike_with(collective, topology, rounded_sum()));
           same ? ++alike : ++differed[collective.text()];
         }
       }
@@ -100,6 +99,35 @@ TEST_CASE("all nodes bracket an all-reduce alike, but for the forms that say the
   }
   CHECK(alike > 300);
   CHECK(differed.size() == 3);  // of swing, swing-all-port and ternary
+}
+
+TEST_CASE("a check finds where nodes round differently", "[reductions]") {
+  const auto checked = [](const Algorithm& algorithm, const char* options, const char* type,
+                          const char* on) {
+    Arguments arguments;
+    arguments.reduction = find_reduction("sum", type);
+    Collective collective(algorithm, arguments);
+    if (*options != 0) collective.options.set("form", options);
+    return check_collective(collective, Topology::parse(on));
+  };
+  const Algorithm& swing = find_algorithm(operations::allreduce, "swing");
+  const CheckResult differs = checked(swing, "latency", "double", "ring:8");
+  CHECK(differs.same_bits == SameBits::no);
+  CHECK(differs.passed());
+  CHECK(checked(swing, "latency", "double", "ring:4").same_bits == SameBits::yes);
+  CHECK(checked(swing, "latency", "int64", "ring:8").same_bits == SameBits::exact);
+  const CheckResult of_one =
+      checked(find_algorithm(operations::reduce, "naive"), "", "double", "ring:4");
+  CHECK_FALSE(of_one.same_bits.has_value());
+  CHECK(of_one.bits == "no two nodes end with the same combination");
+
+  Algorithm claims = swing;
+  claims.brackets_differ = nullptr;
+  const CheckResult refuted = checked(claims, "latency", "double", "ring:8");
+  CHECK(refuted.same_bits == SameBits::no);
+  REQUIRE(refuted.failures.size() == 1);
+  CHECK(refuted.failures.front() ==
+        "nodes combine in different orders, so that rounded results differ in their last bits");
 }
 
 TEST_CASE("auto picks a form whose nodes round differently for exact operators only",

@@ -63,6 +63,7 @@ std::vector<Table::Column> check_columns(const RowNames& names, bool reduces, bo
           {.head = "delivered", .drop = 2},
           {.head = "exactly once", .drop = 3},
           {.head = "order kept", .wide = !reduces, .drop = 4},
+          {.head = "same bits", .text = true, .wide = !reduces, .drop = 5},
           {.head = "deadlock-free", .wide = true},
           {.head = "startups", .unit = "us", .wide = true},
           {.head = "hops", .unit = "us", .wide = true},
@@ -111,6 +112,7 @@ std::vector<std::string> cells(const CheckResult& result, Bytes block_bytes,
           cell(result.delivered),
           cell(result.exactly_once),
           cell(result.keeps_order),
+          result.same_bits ? std::string(to_string(*result.same_bits)) : "-",
           cell(std::optional<bool>(report.deadlock_free)),
           part(&ModelTime::startups_us),
           part(&ModelTime::hops_us),
@@ -331,6 +333,11 @@ Action add_check(CLI::App& program) {
       "                second proof; `-`: it needs one that commutes. Counts and the first proof "
       "are those\n"
       "                of the call's own operator\n"
+      "  same bits     for reductions: whether all nodes end with the same bits of a rounded "
+      "result, by a\n"
+      "                third run; `exact`: the operator rounds nothing; `-`: no two nodes end with "
+      "the same\n"
+      "                result\n"
       "  passed        ports, partners, routes, delivery and all claims of the source are right, "
       "and the\n"
       "                counts equal the formulas; `?`: nothing fails, but delivery was not proved\n"

@@ -64,6 +64,8 @@ Json check_json(const CheckResult& result, const Weighed& of_call, const CheckOp
   put(json, "delivered", json_value(result.delivered), result.proof);
   put(json, "exactly_once", json_value(result.exactly_once), result.arrivals);
   put(json, "keeps_order", json_value(result.keeps_order), result.order);
+  put(json, "same_bits", result.same_bits ? Json(to_string(*result.same_bits)) : Json(),
+      result.bits);
   json["exactly_once_claimed"] = algorithm.exactly_once;
   json["proof"] = result.proof;
   json["arrivals"] = result.arrivals;
