@@ -414,7 +414,7 @@ TEST_CASE("choosing weighs start-ups against bytes, and shared links against fre
   CHECK(choice("hypercube:4", 1 << 20) == "direct-product");  // 15, as hypercube-pairwise
   CHECK(choice("hypercube:4", 1 << 20, Ports::all) == "all-port");  // as hypercube-all-port
   CHECK(choice("complete:9", 8) == "bruck");                        // 4 start-ups; shift: 8
-  CHECK(choice("complete:9", 1 << 20) == "direct-product");         // 8 blocks, as shift
+  CHECK(choice("complete:9", 1 << 20) == "bruck");                  // radix=8: 8 blocks, as shift
   OperationRow nobodys = operations::alltoall;
   nobodys.name = "nobodys";
   CHECK_THROWS_WITH(
