@@ -42,11 +42,10 @@ def find() -> str:
         return given
     here = pathlib.Path(__file__).resolve()
     recorded = here.with_name("checkout.txt")  # of an installed package: where pip built it
-    folders = [pathlib.Path(recorded.read_text(encoding="utf-8").strip())] if recorded.is_file() else list(here.parents)
-    for folder in folders:
-        built = folder / "build" / "release" / "wormcube"
-        if (folder / "python" / "pyproject.toml").is_file() and os.access(built, os.X_OK):
-            return str(built)
+    checkout = pathlib.Path(recorded.read_text(encoding="utf-8").strip()) if recorded.is_file() else here.parents[2]
+    built = checkout / "build" / "release" / "wormcube"
+    if (checkout / "python" / "pyproject.toml").is_file() and os.access(built, os.X_OK):
+        return str(built)
     found = shutil.which("wormcube")
     if found is None:
         raise Error("no program 'wormcube': build it (./run demo), install it, or set WORMCUBE")
