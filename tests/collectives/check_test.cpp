@@ -3,7 +3,9 @@
 #include "wormcube/collectives/harness/check.hpp"
 
 #include "wormcube/collectives/harness/contract.hpp"
+#include "wormcube/collectives/harness/judge.hpp"
 #include "wormcube/runtime/base/error.hpp"
+#include "wormcube/tests/collectives/cases.hpp"
 
 #include <array>
 #include <atomic>
@@ -115,6 +117,41 @@ TEST_CASE("each broken law and each wrong formula is reported with its numbers",
   CHECK(result.failures[0] == "1 sends and receives without a partner");
   CHECK(result.failures[1] == "a port is used twice in a step 1 times");
   CHECK(std::vector(result.failures.begin() + 2, result.failures.end()) == result.report.problems);
+}
+
+TEST_CASE("a formula that is off by one is found, whichever of whichever algorithm",
+          "[collectives][mutants]") {
+  const std::pair<const char*, std::optional<double> Prediction::*> figures[] = {
+      {"start-ups", &Prediction::startups},
+      {"transmission", &Prediction::transmission_blocks},
+      {"rearrangement", &Prediction::rearranged_blocks},
+      {"combined", &Prediction::combined_blocks},
+      {"with contention", &Prediction::link_blocks},
+      {"working blocks", &Prediction::working_blocks},
+      {"hops", &Prediction::hops},
+      {"link load", &Prediction::link_load}};
+  std::size_t mutants = 0;
+  for (const Algorithm* const algorithm : registry()) {
+    const Collective collective(*algorithm, cases::plain_arguments(*algorithm));
+    std::optional<Topology> topology;
+    for (const char* const on : {"torus:4x4", "hypercube:3", "ring:9", "ring:6", "complete:5"}) {
+      if (!topology && !refusal(collective, Topology::parse(on))) topology = Topology::parse(on);
+    }
+    CAPTURE(algorithm->name, algorithm->operation->name);
+    REQUIRE(topology);
+    CheckResult right = check_collective(collective, *topology);
+    REQUIRE(right.failures.empty());
+    for (const auto& [name, figure] : figures) {
+      if (!(right.predicted.*figure)) continue;
+      CheckResult mutant = right;
+      *(mutant.predicted.*figure) += 1;
+      judge(mutant);
+      REQUIRE(mutant.failures.size() == 1);
+      CHECK_THAT(mutant.failures.front(), StartsWith(name));
+      ++mutants;
+    }
+  }
+  CHECK(mutants > 4 * registry().size());
 }
 
 TEST_CASE("one message on each link is what a claim of freedom from contention says",
