@@ -301,15 +301,15 @@ TEST_CASE("the time of a call is the slowest process's") {
 
 TEST_CASE("a wrong byte anywhere is found in every process") {
   MpiMachine machine(Topology::parse("ring:5"));
-  static const Algorithm broken{.operation = operations::allgather,
-                                .name = "spoils a byte",
-                                .summary = "",
-                                .source = "",
-                                .program = [](Node& node, const Call& call) {
-                                  find_algorithm(operations::allgather, "ring").program(node, call);
-                                  if (node.rank() == 3)
-                                    node.local([&] { call.output[1][0] ^= std::byte{1}; });
-                                }};
+  static const Algorithm broken = [] {
+    Algorithm algorithm = find_algorithm(operations::allgather, "ring");
+    algorithm.name = "spoils a byte";
+    algorithm.program = [](Node& node, const Call& call) {
+      find_algorithm(operations::allgather, "ring").program(node, call);
+      if (node.rank() == 3) node.local([&] { call.output[1][0] ^= std::byte{1}; });
+    };
+    return algorithm;
+  }();
   const RunResult result = measured(machine, Collective(broken), 8);
   CHECK(everywhere(machine, result.wrong == std::uint64_t{1}));
   CHECK(everywhere(machine, result.first_wrong.starts_with("node 3, block 1, byte 0")));
