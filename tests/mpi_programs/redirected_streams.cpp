@@ -19,6 +19,7 @@ int main(int argc, char** argv) {
   if (rank == 3 && std::freopen("/dev/null", "w", stdout) == nullptr) return 1;
   MPI_Barrier(MPI_COMM_WORLD);
   std::cout << rank << ": " << 3.14159265 << std::endl;
+  MPI_Barrier(MPI_COMM_WORLD);  // lines of two ranks could mix
   if (rank == 2) {
     std::cout.rdbuf(before);
     std::cout << "kept '" << own.str().substr(0, own.str().size() - 1) << "'" << std::endl;
