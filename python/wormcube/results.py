@@ -163,6 +163,8 @@ class Check(Result):
     exactly_once_claimed: Optional[bool] = None
     keeps_order: Optional[bool] = None
     keeps_order_reason: Optional[str] = None
+    same_bits: Any = None
+    same_bits_reason: Optional[str] = None
     proof: Optional[str] = None
     arrivals: Optional[str] = None
     peak_blocks: Optional[float] = None
