@@ -123,6 +123,7 @@ COMMANDS = {
     "reproduce": [
         "reproduce kim --sizes 4,8", "reproduce kim --sizes 8 --prove-up-to 3", "reproduce suh --on mesh:4x4,mesh:5x7",
         "reproduce dimakopoulos --on torus:4x4,mesh:3x3,hypercube:3", "reproduce wang-tseng --count-up-to 100",
+        "reproduce grama --prove-up-to 0",
     ],
     "deadlock": ["deadlock", "deadlock --of channels", "deadlock --of channels --virtual-channels 2"],
 }
@@ -354,7 +355,7 @@ class Tables(unittest.TestCase):
                 wide = [line for line in done.stdout.splitlines() if len(line) > self.WIDTH]
                 self.assertEqual(wide, [])
                 tables = list(self.tables(done.stdout))
-                if command != "deadlock" and arguments not in ENDS:
+                if command != "deadlock" and arguments not in ENDS and "--ring" not in arguments:
                     self.assertGreater(len(tables), 0, done.stdout)
                 for heads, units, _ in tables:
                     self.assertEqual(len(heads), len(set(heads)), heads)

@@ -52,7 +52,7 @@ Reduction rounded_sum() {
 
 /// Whether all nodes end with the same bits, if the call's operator is this one.
 bool ends_alike_with(Collective collective, const Topology& topology, const Reduction& reduction) {
-  constexpr Bytes units = 4;
+  constexpr Bytes units = 64;
   collective.arguments.reduction = reduction;
   const auto alike = ends_alike(
       collective, topology,
@@ -117,7 +117,7 @@ TEST_CASE("a check finds where nodes round differently", "[reductions]") {
   CHECK(checked(swing, "latency", "double", "ring:4").same_bits == SameBits::yes);
   CHECK(checked(swing, "latency", "int64", "ring:8").same_bits == SameBits::exact);
   const CheckResult of_one =
-      checked(find_algorithm(operations::reduce, "naive"), "", "double", "ring:4");
+      checked(find_algorithm(operations::reduce, "direct"), "", "double", "ring:4");
   CHECK_FALSE(of_one.same_bits.has_value());
   CHECK(of_one.bits == "no two nodes end with the same combination");
 

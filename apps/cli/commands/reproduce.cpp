@@ -81,7 +81,7 @@ Json row_json(const std::string& network, const ReproducedRow& row) {
 
 /// For rows that are printed one by one.
 Table rows_table(const Paper& paper) {
-  constexpr std::size_t width = 9;  // of a count with nine digits
+  constexpr std::size_t width = 8;  // of a count with eight digits
   std::vector<std::string> labels, algorithms;
   for (const PaperRow& row : paper.rows) {
     labels.emplace_back(row.label);

@@ -56,17 +56,37 @@ Json chapter_row_json(const ChapterRow& row, const ChapterResult& result) {
 }
 
 /// A line for each figure; only the first has the row's place and algorithm.
+/// The algorithm, each of its options, and the network: a line each, so that the table stays narrow.
+std::vector<std::string> call_lines(const ChapterRow& row) {
+  std::vector<std::string> lines;
+  for (std::size_t at = 0; at < row.algorithm.size();) {
+    const std::size_t end = std::min(row.algorithm.find(':', at + 1), row.algorithm.size());
+    lines.emplace_back(row.algorithm.substr(at, end - at));
+    at = end;
+  }
+  lines.push_back(lines.empty() ? std::string(row.network) : fmt::format("on {}", row.network));
+  return lines;
+}
+
 void add_chapter_row(Table& table, const ChapterRow& row, const ChapterResult& result) {
-  for (std::size_t i = 0; i < row.figures.size(); ++i) {
-    const ChapterFigure& figure = row.figures[i];
-    const bool first = i == 0, has_algorithm = !row.algorithm.empty();
-    const auto once = [&](std::string_view text) { return std::string(first ? text : ""); };
-    table.add({once(row.place), once(has_algorithm ? row.operation->name : "-"),
-               once(has_algorithm ? row.algorithm : "-"), once(row.network),
-               std::string(to_string(figure.unit)), std::string(figure.formula),
-               cell(figure.printed), cell(figure.corrected), cell(result.counted[i]),
-               cell(std::optional(is_same_figure(figure.printed, result.counted[i]))),
-               result.passed() ? "yes" : "NO", once(row.errata)});
+  const std::vector<std::string> call = call_lines(row);
+  for (std::size_t i = 0; i < std::max(row.figures.size(), call.size()); ++i) {
+    const auto once = [&](std::string_view text) { return std::string(i == 0 ? text : ""); };
+    std::vector<std::string> cells{once(row.place),
+                                   once(row.algorithm.empty() ? "-" : row.operation->name),
+                                   i < call.size() ? call[i] : ""};
+    if (i < row.figures.size()) {
+      const ChapterFigure& figure = row.figures[i];
+      const std::optional<bool> same = is_same_figure(figure.printed, result.counted[i]);
+      cells.insert(cells.end(), {std::string(to_string(figure.unit)), std::string(figure.formula),
+                                 cell(figure.printed), cell(figure.corrected),
+                                 cell(result.counted[i]), cell(same)});
+    } else {
+      cells.resize(cells.size() + 6);
+    }
+    cells.push_back(once(result.passed() ? "yes" : "NO"));
+    cells.push_back(once(row.errata));
+    table.add(std::move(cells));
   }
 }
 
@@ -85,17 +105,16 @@ ExitCode reproduce_chapter(Context& context, const CheckOptions& check,
   print_setting(output, "paper", grama_citation);
   print_setting(output, "proof", fmt::format("up to {} nodes", check.prove_up_to));
   Table table({{.head = "place", .text = true},
-               {.head = "operation", .text = true, .drop = 2},
-               {.head = "algorithm", .text = true},
-               {.head = "network", .text = true},
+               {.head = "operation", .text = true, .drop = 5},
+               {.head = "call", .text = true},
                {.head = "figure", .text = true},
-               {.head = "formula", .text = true, .drop = 1},
+               {.head = "formula", .text = true, .drop = 6},
                {.head = "printed"},
-               {.head = "corrected"},
+               {.head = "corrected", .drop = 2},
                {.head = "counted"},
-               {.head = "as printed"},
+               {.head = "as printed", .drop = 4},
                {.head = "passed"},
-               {.head = "erratum"}});
+               {.head = "erratum", .drop = 3}});
   Json rows = Json::array();
   Results results(context, output, {});
   const auto keep = [&](std::optional<bool> passed) {
