@@ -40,6 +40,8 @@ class Schedule:
     page_limit: ClassVar[int] = 2_000_000
     most_drawn_steps: ClassVar[int] = 12
     most_drawn_nodes: ClassVar[int] = 256
+    #: The formats that convert() writes.
+    formats: ClassVar[Tuple[str, ...]] = ("goal", "msccl")
 
     def __init__(self, on: str, nodes: int, call: Optional[Operation], sizes: Sizes, commutative: bool = False, about: Sequence[str] = ()) -> None:
         self.on = on
@@ -115,6 +117,16 @@ class Schedule:
     def write(self, path: FilePath) -> None:
         """Write text 2 to a file."""
         pathlib.Path(path).write_text(self.text, encoding="utf-8")
+
+    def convert(self, format: str, path: FilePath) -> None:
+        """Write the schedule in another format: "goal" for LogGOPSim and ATLAHS, "msccl" for RCCL and MSCCL."""
+        if format not in self.formats:
+            known = " and ".join(f"'{name}'" for name in self.formats)
+            reason = f"cannot write '{format}' yet" if format in ("chakra", "c") else f"unknown format '{format}'"
+            raise UsageError(f"{reason}: convert() writes {known}, write() writes text 2")
+        with self._file() as source:
+            converted = program.text(["show", "--schedule", source, f"--{format}", "-"])
+        pathlib.Path(path).write_text(converted, encoding="utf-8")
 
     @contextlib.contextmanager
     def _file(self) -> Iterator[str]:

@@ -137,6 +137,36 @@ class Commands(unittest.TestCase):
             with self.assertRaisesRegex(wc.Error, "^cannot read '.*no such file': No such file or directory$"):
                 wc.Schedule.read(os.path.join(folder, "no such file"))
 
+    @support.needs_proof
+    def test_other_formats_are_written_and_read_again(self):
+        schedule = wc.record(textbook.ring, "ring:4", "allgather")
+        with tempfile.TemporaryDirectory(prefix="it's \"a\" folder ") as folder:
+            for name, beginning in (("goal", "num_ranks 4\n"), ("msccl", "<algo name=")):
+                path = os.path.join(folder, f"a ring.{name}")
+                schedule.convert(name, path)
+                with open(path, encoding="utf-8") as file:
+                    self.assertTrue(file.read().startswith(beginning), name)
+                again = wc.Schedule.read(path)
+                self.assertEqual((again.nodes, again.steps, [(message.source, message.to) for message in again.messages()]),
+                                 (4, 3, [(message.source, message.to) for message in schedule.messages()]))
+            self.assertEqual((again.operation, again.require(ports="all").messages), ("allgather", 12))  # MSCCL XML has names
+
+    @support.needs_proof
+    def test_other_formats_that_cannot_be_written(self):
+        with tempfile.TemporaryDirectory() as folder:
+            path = os.path.join(folder, "kept")
+            with open(path, "w", encoding="utf-8") as file:
+                file.write("before")
+            for name, sentence in (("chakra", "cannot write 'chakra' yet: convert() writes 'goal' and 'msccl', write() writes text 2"),
+                                   ("c", "cannot write 'c' yet: convert() writes 'goal' and 'msccl', write() writes text 2"),
+                                   ("xml", "unknown format 'xml': convert() writes 'goal' and 'msccl', write() writes text 2"),
+                                   ("msccl", "MSCCL XML has allreduce, allgather, alltoall and reduce_scatter; this is broadcast")):
+                with self.subTest(name), self.assertRaises(wc.UsageError) as caught:
+                    wc.record(textbook.tree, "ring:4", "broadcast").convert(name, path)
+                self.assertEqual(str(caught.exception), sentence)
+            with open(path, encoding="utf-8") as file:
+                self.assertEqual(file.read(), "before")
+
     def test_threads(self):
         found = []
         threads = [threading.Thread(target=lambda n=n: found.append(wc.check("allgather", f"ring:{n}", "ring")[0].startups)) for n in range(3, 7)]
