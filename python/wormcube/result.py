@@ -128,6 +128,14 @@ def table_html(rows: Sequence[Mapping[str, Any]]) -> str:
     return "".join(lines) + "</tbody></table></div>"
 
 
+def table_text(rows: Sequence[Mapping[str, Any]]) -> str:
+    """Rows as a table of plain text."""
+    heads = columns_of(rows)
+    cells = [heads] + [[cell(row[head]) if head in row else "" for head in heads] for row in rows]
+    wide = [max(map(len, column)) for column in zip(*cells)]
+    return "\n".join("  ".join(text.ljust(width) for text, width in zip(line, wide)).rstrip() for line in cells)
+
+
 def columns_of(rows: Sequence[Mapping[str, Any]]) -> List[str]:
     """The names of all columns, in the order in which rows first have them."""
     return list(dict.fromkeys(name for row in rows for name in row))
@@ -168,12 +176,7 @@ class Results(List[R], Generic[R]):
         return self
 
     def __str__(self) -> str:
-        rows = [{name: cell(value) for name, value in result._row().items()} for result in self]
-        heads = columns_of(rows)
-        wide = [max([len(head)] + [len(row.get(head, "")) for row in rows]) for head in heads]
-        lines = ["  ".join(head.ljust(width) for head, width in zip(heads, wide)).rstrip()]
-        lines += ["  ".join(row.get(head, "").ljust(width) for head, width in zip(heads, wide)).rstrip() for row in rows]
-        return "\n".join(lines)
+        return table_text([result._row() for result in self])
 
     def _repr_html_(self) -> str:
         return table_html([result._row() for result in self])

@@ -1,6 +1,6 @@
 """The algorithms of wormcube.textbook with their operation, networks, arguments, and the built-in algorithm of the same kind."""
 # SPDX-License-Identifier: Apache-2.0
-# name, operation, networks, options of record() (P: the number of nodes), and the built-in algorithm, if there is one.
+# name, operation, networks, options of record() (P: the number of nodes), and the built-in algorithm with the same counts.
 CASES = [
     ("ring", "allgather", "ring:6 ring:7", {}, "ring"),
     ("doubling", "allgather", "hypercube:3 torus:4x4", {}, "hypercube"),
@@ -17,8 +17,8 @@ CASES = [
     ("gather_direct", "gather", "ring:5 torus:3x3", {"root": 2}, "direct"),
     ("reduce_in_order", "reduce", "line:7 hypercube:3", {}, "hypercube"),
     ("halving", "reduce_scatter", "hypercube:3 torus:4x4", {}, "hypercube"),
-    ("reduce_scatter_ring", "reduce_scatter", "ring:5 ring:8", {"commutative": True}, ""),
-    ("ring_sum", "allreduce", "ring:5 torus:3x3", {"parts": "P", "commutative": True}, ""),
+    ("reduce_scatter_ring", "reduce_scatter", "ring:5 ring:8", {"commutative": True}, "ring:order=ring"),
+    ("ring_sum", "allreduce", "ring:5 torus:3x3", {"parts": "P", "commutative": True}, "ring:order=ring"),
     ("allreduce_doubling", "allreduce", "hypercube:3 torus:4x4", {}, "recursive-doubling"),
     ("rabenseifner", "allreduce", "hypercube:3 torus:4x4", {"parts": "P"}, "reduce-scatter-allgather"),
     ("scan", "scan", "hypercube:3 torus:4x4", {}, "hypercube"),

@@ -8,7 +8,6 @@ import sys
 import tempfile
 import textwrap
 import threading
-import time
 import unittest
 
 import support
@@ -269,7 +268,7 @@ class Fakes(unittest.TestCase):
     def test_it_dies(self):
         self.fails(f"echo '{row()}'\nkill -9 $$\n", wc.Stopped, "SIGKILL ended the program", rows=1)
         self.fails("echo 'wormcube: memory is scarce' >&2\nkill -ABRT $$\n", wc.Stopped, "SIGABRT ended the program; it said: memory is scarce")
-        self.fails("exit 7\n", wc.Error, "the program ended with exit code 7, without a word")
+        self.fails("exit 7\n", wc.Error, "the program ended with exit code 7 and printed no error")
 
     def test_exit_codes(self):
         self.fails("echo 'wormcube: a first' >&2; echo 'wormcube: no such thing' >&2; exit 2\n", wc.UsageError, "no such thing")
@@ -283,7 +282,7 @@ class Fakes(unittest.TestCase):
 
     def test_what_is_no_json(self):
         with Fake("echo hello\n") as fake:
-            with self.assertRaisesRegex(wc.Error, "printed a line that is no JSON object: 'hello'$"):
+            with self.assertRaisesRegex(wc.Error, "printed a line that is not a JSON object: 'hello'$"):
                 wc.machines()
             fake.folder  # the folder has blanks and quotes
         with Fake("echo '{}'\n"):
@@ -291,7 +290,7 @@ class Fakes(unittest.TestCase):
                 wc.machines()
 
     def test_another_version(self):
-        for schema, sentence in ((2, "writes JSON of schema 2, this package reads 3: the program is older; build it anew"),
+        for schema, sentence in ((2, "writes JSON of schema 2, this package reads 3: the program is older; rebuild it"),
                                  (9, "writes JSON of schema 9, this package reads 3: this package is older; install the program's own")):
             with Fake(f"echo '{row(schema)}'\n"):
                 with self.assertRaises(wc.Error) as caught:
@@ -319,20 +318,25 @@ class Fakes(unittest.TestCase):
 
     def test_40_000_rows(self):
         with Fake(f"yes '{row()}' | head -n 40000\n"):
-            start = time.monotonic()
             results = wc.run("allgather", "ring:4")
-            took = time.monotonic() - start
         self.assertEqual(len(results), 40000)
         self.assertTrue(results.passed)
         self.assertEqual(len(str(results).splitlines()), 40001)
-        self.assertLess(took, 60)
 
     def test_progress(self):
         seen = []
-        with Fake(f"echo '{row()}'; sleep 0.1; echo '{row(topology='ring:5')}'\n"):
-            wc.run("allgather", "ring:4", progress=lambda result: seen.append(result.topology))
-            self.assertEqual(seen, ["ring:4", "ring:5"])
+        with Fake(f"""echo '{row()}'; read answer < "$(dirname "$0")/answer"; echo '{row(topology='ring:5')}'\n""") as fake:
+            answer = os.path.join(fake.folder.name, "answer")
+            os.mkfifo(answer)
 
+            def take(result):
+                if not seen:  # the program waits: it prints the next row when this one has been seen
+                    with open(answer, "w", encoding="utf-8") as file:
+                        file.write("go\n")
+                seen.append(result.topology)
+            wc.run("allgather", "ring:4", progress=take)
+            self.assertEqual(seen, ["ring:4", "ring:5"])
+        with Fake(f"echo '{row()}'\n"):
             def failing(result):
                 raise RuntimeError("enough")
             with self.assertRaisesRegex(RuntimeError, "^enough$"):
@@ -342,11 +346,20 @@ class Fakes(unittest.TestCase):
 class Interrupts(unittest.TestCase):
     """Ctrl-C in Python ends the program too."""
 
+    def started(self, code):
+        """Python that runs this code, and heeds Ctrl-C even if these tests run in the background of a shell; stopped at its first row."""
+        child = subprocess.Popen([sys.executable, "-c", textwrap.dedent(code)], stdout=subprocess.PIPE, encoding="utf-8",
+                                 preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL))
+        self.addCleanup(child.wait)
+        self.addCleanup(child.kill)
+        self.addCleanup(child.stdout.close)
+        self.assertEqual(child.stdout.readline(), "row\n")
+        return child
+
     def interrupted(self, script):
         with Fake(script) as fake:
             code = INTERRUPTED.format(package=str(support.ROOT / "python"), path=fake.path)
-            child = subprocess.Popen([sys.executable, "-c", textwrap.dedent(code)], stdout=subprocess.PIPE, encoding="utf-8")
-            self.assertEqual(child.stdout.readline(), "row\n")
+            child = self.started(code)
             child.send_signal(signal.SIGINT)
             output = child.communicate(timeout=60)[0]
             marker = os.path.join(fake.folder.name, "pid")
@@ -364,11 +377,18 @@ class Interrupts(unittest.TestCase):
         script = f"""trap '' INT\necho $$ > "$(dirname "$0")/pid"\necho '{row()}'\nexec sleep 100\n"""
         self.assertEqual(self.interrupted(script), "1 kept\n")
 
+    def test_a_program_whose_child_holds_the_output_is_killed_with_it(self):
+        script = f"""trap '' INT\necho $$ > "$(dirname "$0")/pid"\necho '{row()}'\nsleep 100\n"""
+        self.assertEqual(self.interrupted(script), "1 kept\n")
+
+    def test_a_program_that_hangs_after_its_output(self):
+        script = f"""trap '' INT\necho $$ > "$(dirname "$0")/pid"\necho '{row()}'\nexec >&- 2>&-\nexec sleep 100\n"""
+        self.assertEqual(self.interrupted(script), "1 kept\n")
+
     def test_the_real_program(self):
         code = INTERRUPTED.format(package=str(support.ROOT / "python"), path=os.environ["WORMCUBE"])
         code = code.replace('"ring:4", ', '"ring:4", "ring", bytes=[8, 64, 512, 4096], iterations=200000, ').replace("GRACE = 1.0", "GRACE = 30.0")
-        child = subprocess.Popen([sys.executable, "-c", textwrap.dedent(code)], stdout=subprocess.PIPE, encoding="utf-8")
-        self.assertEqual(child.stdout.readline(), "row\n")
+        child = self.started(code)
         child.send_signal(signal.SIGINT)
         self.assertRegex(child.communicate(timeout=120)[0], r"^(row\n)*[1-3] kept\n$")
 
