@@ -74,10 +74,10 @@ class Node:
                 values += one.values
                 continue
             if not isinstance(one, (list, tuple)):
-                raise NodeError(f"sends {one!r}, which is no block")
+                raise NodeError(f"sends {one!r}, which is not a block")
             for block in one:
                 if not isinstance(block, Block):
-                    raise NodeError(f"sends {block!r}, which is no block")
+                    raise NodeError(f"sends {block!r}, which is not a block")
                 values += block.values
             kept.append(list(one))
         return SendOp(to, tuple(kept), tuple(values), tag, by)
@@ -94,7 +94,7 @@ class Node:
         """left (+) right, in the gap before the next step; lower ranks are on the left unless the operator commutes."""
         for side in (left, right):
             if not isinstance(side, Block):
-                raise NodeError(f"combines {side!r}, which is no block")
+                raise NodeError(f"combines {side!r}, which is not a block")
         if len(left.values) != len(right.values):
             raise NodeError(f"combines {left} with {right}: different numbers of parts")
         made: List[Value] = []
@@ -154,7 +154,7 @@ class _Recorder:
             if held is None:
                 raise NodeError(f"ends without its block {at}")
             if not isinstance(held, Block):
-                raise NodeError(f"ends with {held!r} as its block {at}, which is no block")
+                raise NodeError(f"ends with {held!r} as its block {at}, which is not a block")
             right = [(number, part) for part in range(self.naming.parts)]
             if [value[1:] for value in held.values] != right or any(
                     order_of(value[0], word, self.commutative and self.operation.reduces) is None for value in held.values):
@@ -216,7 +216,7 @@ def record(program: Program, on: Any, operation: str, *, block: int = 1024, part
     for node in nodes:
         made = program(node, recorder.given(node.rank), results[node.rank], **taken)
         if not inspect.isgenerator(made):
-            raise UsageError(f"{getattr(program, '__name__', 'the node program')} is no generator function: it has no yield")
+            raise UsageError(f"{getattr(program, '__name__', 'the node program')} is not a generator function: it has no yield")
         running[node.rank] = made
     answers: Dict[int, Any] = {}
     step = 0
@@ -253,6 +253,7 @@ def record(program: Program, on: Any, operation: str, *, block: int = 1024, part
         for rank in nodes_ended(schedule, yielded, topology.nodes):
             schedule.ended.setdefault(rank, step)
         step += 1
+    schedule.name = getattr(program, "__name__", schedule.name)
     schedule.phases = _phases(nodes, len(schedule.steps_))
     schedule.finish()
     return schedule

@@ -75,6 +75,15 @@ class Commands(unittest.TestCase):
         picture = wc.plot(wc.run("allgather", "ring:4", "ring", bytes=[8, 64], iterations=1))
         self.assertIn("<svg", picture.svg[:1000])
         self.assertIn('src="data:image/svg+xml;base64,', picture._repr_html_())
+        one, = wc.run("allgather", "ring:4", "ring", bytes=8, iterations=1)
+        self.assertIn("<svg", wc.plot(one, [one]).svg)
+        schedule = wc.record(textbook.ring, "ring:4", "allgather")
+        for what, sentence in ((schedule, r"^plot\(\) takes results of .* or reproduce, not a Schedule; for a schedule: plot\(\[schedule\.run\("),
+                               ([], "^nothing to plot: there are no results$")):
+            with self.assertRaisesRegex(wc.Error, sentence):
+                wc.plot(what)
+        with self.assertRaisesRegex(wc.UsageError, "^plot: argument 1 has 0 results with times;"):
+            wc.plot(schedule.check())
         with tempfile.TemporaryDirectory() as folder:
             page.save(os.path.join(folder, "a b.html"))
             with open(os.path.join(folder, "a b.html"), encoding="utf-8") as file:
@@ -186,7 +195,7 @@ class Comparisons(unittest.TestCase):
     def look_at(self, compared):
         self.assertEqual(list(compared.rows()[0]), ["block_bytes", "ring", "bruck", "fastest"])
         self.assertIn("<svg", compared.plot().svg)
-        self.assertIn("<th>bruck</th>", compared._repr_html_())
+        self.assertIn("<th>bruck (us)</th>", compared._repr_html_())
         self.assertGreater(len(compared.explanation), 0)
         self.assertIn(compared.explanation[0], str(compared))
         if support.has("pandas"):
@@ -415,6 +424,20 @@ class Proofs(unittest.TestCase):
         self.assertEqual(len(caught.exception.results), 1)
 
     @support.needs_proof
+    def test_several_ports(self):
+        def both_ways(node, mine, out):
+            out[node.rank] = mine
+            got = yield node.send(node.right, mine), node.send(node.left, mine), node.receive(node.left), node.receive(node.right)
+            out[node.left], out[node.right] = got
+        schedule = wc.record(both_ways, "ring:3", "allgather")
+        with self.assertRaises(wc.Failed) as caught:
+            schedule.require()
+        self.assertEqual(str(caught.exception),
+                         'step 0: node 0 sends 2 messages, and nodes have one port: require(ports="all") gives each one per link')
+        self.assertEqual(str(schedule.check()).splitlines()[1:], ["step 0: node 0 sends 2 messages"])
+        self.assertTrue(schedule.require(ports="all").passed)
+
+    @support.needs_proof
     def test_another_operation(self):
         with self.assertRaisesRegex(wc.UsageError, "^root: arguments need as_, the operation that they belong to$"):
             wc.record(textbook.ring, "ring:3", "allgather").check(root=1)
@@ -422,7 +445,9 @@ class Proofs(unittest.TestCase):
 
     @support.needs_proof
     def test_a_replay(self):
-        self.assertGreater(wc.record(textbook.ring, "ring:4", "allgather").replay(machine="t3d").time_ps, 0)
+        replayed = wc.record(textbook.ring, "ring:4", "allgather").replay(machine="t3d")
+        self.assertGreater(replayed.time_ps, 0)
+        self.assertRegex(str(replayed), r"^schedule ring  topology ring:4  time_ps \d+  ")
 
     @support.takes_schedules("run")
     def test_a_run(self):
@@ -434,6 +459,14 @@ class Proofs(unittest.TestCase):
         schedule = wc.record(textbook.ring, "ring:4", "allgather")
         self.assertTrue(schedule._repr_html_().startswith("<iframe"))
         schedule.page_limit = 10
+        self.assertEqual(schedule._repr_html_().count("data:image/svg+xml"), 3)
+
+    @unittest.skipIf("--schedule" in support.said("draw", "--help"), "the program plays schedules")
+    def test_a_program_that_plays_no_schedules(self):
+        schedule = wc.record(textbook.ring, "ring:4", "allgather")
+        with self.assertRaisesRegex(wc.UsageError, r"^the program cannot play schedules yet: picture\(step\) draws one step$"):
+            schedule.draw()
+        self.assertIn("<svg", schedule.picture(2).svg)
         self.assertEqual(schedule._repr_html_().count("data:image/svg+xml"), 3)
 
     def test_without_the_program_a_notebook_shows_the_messages(self):
