@@ -28,6 +28,9 @@ class SendOp:
         self.tag = tag
         self.by = by
 
+    def __repr__(self) -> str:
+        return f"<send to {self.to}>"
+
 
 class ReceiveOp:
     """A receive that a node program yields."""
@@ -37,6 +40,9 @@ class ReceiveOp:
     def __init__(self, source: int, tag: int) -> None:
         self.source = source
         self.tag = tag
+
+    def __repr__(self) -> str:
+        return f"<receive from {self.source}>"
 
 
 class Node:
@@ -158,7 +164,7 @@ class _Recorder:
             right = [(number, part) for part in range(self.naming.parts)]
             if [value[1:] for value in held.values] != right or any(
                     order_of(value[0], word, self.commutative and self.operation.reduces) is None for value in held.values):
-                raise NodeError(f"ends with {held} as its block {at}, which is {self.block(word, number)}")
+                raise NodeError(f"ends with {held} as its block {at}; expected {self.block(word, number)}")
 
 
 def _flat(yielded: Any, into: List[Any]) -> None:
@@ -206,11 +212,17 @@ def record(program: Program, on: Any, operation: str, *, block: int = 1024, part
     nodes = [Node(rank, recorder) for rank in range(topology.nodes)]
     results: List[List[Any]] = [[None] * len(call.ends(rank)) for rank in range(topology.nodes)]
     named = {**call.arguments, "parts": parts, **options}
-    known = inspect.signature(program).parameters
+    signature = inspect.signature(program)
+    known = signature.parameters
     taken = {name: value for name, value in named.items() if name in known or any(one.kind is one.VAR_KEYWORD for one in known.values())}
     for name in options:
         if name not in taken:
             raise UsageError(f"the node program has no parameter '{name}'")
+    try:
+        signature.bind(None, None, None, **taken)
+    except TypeError as error:
+        raise UsageError(f"a node program has the parameters (node, given, result), and those of options; "
+                         f"{getattr(program, '__name__', 'this one')} has {signature}: {error}") from error
 
     running: Dict[int, Generator[Any, Any, Any]] = {}
     for node in nodes:
