@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 from __future__ import annotations
 
+import difflib
 import functools
 from typing import Any, Dict, Iterable, List, NamedTuple, Optional, Sequence, Tuple
 
@@ -125,7 +126,7 @@ def join(blocks: Iterable[Block]) -> Block:
     those = list(blocks)
     for block in those:
         if not isinstance(block, Block):
-            raise NodeError(f"joins {block!r}, which is no block")
+            raise NodeError(f"joins {block!r}, which is not a block")
     if not those:
         raise NodeError("joins no blocks")
     return Block(tuple(value for block in those for value in block.values), those[0].naming)
@@ -148,7 +149,9 @@ class Operation:
 
     def __init__(self, name: str, nodes: int, **arguments: Any) -> None:
         if name not in OPERATIONS:
-            raise UsageError(f"unknown operation '{name}'; available: {' '.join(OPERATIONS)}")
+            near = difflib.get_close_matches(name, OPERATIONS, 1)
+            hint = f" (did you mean '{near[0]}'?)" if near else ""
+            raise UsageError(f"unknown operation '{name}'{hint}; available: {' '.join(OPERATIONS)}")
         self.name = name
         self.nodes = nodes
         self.arguments: Dict[str, Any] = {}

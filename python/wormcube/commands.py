@@ -11,7 +11,7 @@ import tempfile
 from typing import Any, Iterable, List, Optional, Sequence, Tuple, TYPE_CHECKING, Union
 
 from . import program
-from .errors import Error
+from .errors import Error, UsageError
 from .program import Progress
 from .result import Result, Results
 from .results import Algorithm, Best, Check, Fft, Machine, Replay, Reproduction, Run, Transpose
@@ -115,7 +115,7 @@ class Picture(_Written):
         return self.text
 
     def _repr_html_(self) -> str:
-        return self.image("max-width:100%")
+        return self.image("max-width:100%;box-sizing:border-box;padding:12px;border-radius:6px;background:#fff")
 
     def image(self, style: str, title: str = "plot") -> str:
         """An element of HTML with the picture in it."""
@@ -128,19 +128,28 @@ def draw(operation: str, on: Any, algorithm: Names = "auto", **options: Any) -> 
     return Page(program.text(["draw", operation, *_on(on), *_algorithm(algorithm), *program.words_of(options), "--html", "-"]))
 
 
-def plot(*results: Iterable[Result], html: bool = False, **options: Any) -> Union[Page, Picture]:
+def plot(*results: Union[Result, Iterable[Result]], html: bool = False, **options: Any) -> Union[Page, Picture]:
     """Plot results of run, algorithms, check, replay or reproduce: a picture, with html=True a page; no matplotlib needed."""
     with tempfile.TemporaryDirectory(prefix="wormcube-") as folder:
         names = []
         for at, those in enumerate(results):
-            rows = [result.json() for result in those]
+            if not isinstance(those, (Result, Iterable)):
+                raise UsageError(f"plot() takes results of run, algorithms, check, replay or reproduce, not a {type(those).__name__}; "
+                                 "for a schedule: plot([schedule.run(bytes=size) for size in (8, 512)])")
+            rows = [result.json() for result in ([those] if isinstance(those, Result) else those)]
             if not rows:
                 raise Error("nothing to plot: there are no results")
             names.append(os.path.join(folder, f"results-{at}.jsonl"))
             with open(names[-1], "w", encoding="utf-8") as file:
                 file.writelines(json.dumps(row) + "\n" for row in rows)
         words = ["plot", *names, *program.words_of(options)]
-        return Page(program.text([*words, "--html", "-"])) if html else Picture(program.text([*words, "--svg", "-"]))
+        try:
+            return Page(program.text([*words, "--html", "-"])) if html else Picture(program.text([*words, "--svg", "-"]))
+        except UsageError as error:
+            sentence = str(error)
+            for at, name in enumerate(names, 1):
+                sentence = sentence.replace(f"'{name}'", f"argument {at}")
+            raise UsageError(sentence, error.code, error.command) from error
 
 
 def fft(x: Any, on: Any = "torus:8x8", **options: Any) -> Tuple[Any, Fft]:

@@ -13,7 +13,7 @@ from . import program
 from .commands import Picture
 from .errors import Error
 from .program import Progress
-from .result import Result, table_html
+from .result import Result, table_html, table_text
 from .topology import text_of
 
 __all__ = ["Comparison", "compare"]
@@ -52,11 +52,19 @@ class Comparison(Result):
         """The times by block size; no matplotlib needed."""
         return Picture(self._drawn[0])
 
+    def _shown(self) -> List[Dict[str, Any]]:
+        """The rows with units."""
+        return [{name if name in ("block_bytes", "fastest") else f"{name} (us)": value for name, value in row.items()} for row in self.rows()]
+
+    def _sentences(self) -> List[str]:
+        """Where the algorithms cross, and why."""
+        return [f"{each['slower']} up to {each['after_bytes']} B, {each['faster']} from {each['from_bytes']} B on" for each in self.crossovers] + self.explanation
+
     def __str__(self) -> str:
-        return "\n".join([", ".join(f"{name} {value}" for name, value in row.items()) for row in self.rows()] + self.explanation)
+        return "\n".join([table_text(self._shown()), *self._sentences()])
 
     def _repr_html_(self) -> str:
-        return table_html(self.rows()) + "".join(f"<p>{html.escape(line)}</p>" for line in self.explanation)
+        return table_html(self._shown()) + "".join(f"<p>{html.escape(line)}</p>" for line in self._sentences())
 
 
 def compare(operation: str, on: Any, algorithms: Sequence[str], *, progress: Progress = None, **options: Any) -> Comparison:

@@ -11,8 +11,9 @@ from .blocks import Block, join
 from .record import Node
 
 __all__ = [
-    "allgather_allpairs", "allgather_doubling", "allgather_ring", "allreduce_allpairs", "allreduce_hierarchical", "allreduce_one_step", "allreduce_pcie",
-    "alltoall_allpairs", "alltoall_three_step", "alltoall_two_step",
+    "allgather_allpairs", "allgather_doubling", "allgather_ring", "allreduce_allpairs", "allreduce_chains", "allreduce_hierarchical", "allreduce_one_step",
+    "allreduce_pcie", "allreduce_two_machines", "allreduce_two_pairs", "alltoall_allpairs", "alltoall_three_step", "alltoall_two_step",
+    "reduce_scatter_allpairs",
 ]
 
 Steps = Generator[Any, Any, None]
@@ -91,6 +92,52 @@ def allreduce_allpairs(node: Node, mine: Block, result: Places) -> Steps:
     result[0] = join(whole[r] for r in range(node.size))
 
 
+def allreduce_two_pairs(node: Node, mine: Block, result: Places) -> Steps:
+    """Allreduce of four GPUs in two pairs: each GPU combines one half with its partner, then across the pairs, and returns the sum to its partner."""
+    half, own = mine.split(2), node.rank % 2
+    partner, across = node.rank ^ 1, node.rank ^ 2
+    theirs = yield node.exchange(partner, half[1 - own])
+    pair = _sum(node, {node.rank: half[own], partner: theirs})
+    theirs = yield node.exchange(across, pair)
+    half[own] = _sum(node, {node.rank: pair, across: theirs})
+    half[1 - own] = yield node.exchange(partner, half[own])
+    result[0] = join(half)
+
+
+def allreduce_chains(node: Node, mine: Block, result: Places, chains: Sequence[Sequence[int]]) -> Steps:
+    """Allreduce with a chain of GPUs for each part: sums travel to the chain's end, results back; the operator must commute."""
+    part = mine.split(len(chains))
+    for t in range(2 * node.size - 2):
+        links = [(chain[t], chain[t + 1]) if t < node.size - 1 else (chain[2 * node.size - 2 - t], chain[2 * node.size - 3 - t]) for chain in chains]
+        arriving = [k for k, (_, to) in enumerate(links) if to == node.rank]
+        got = _list((yield [node.send(to, part[k], tag=k) for k, (source, to) in enumerate(links) if source == node.rank],
+                     [node.receive(links[k][0], tag=k) for k in arriving]))
+        for k, block in zip(arriving, got):
+            part[k] = node.combine(block, part[k]) if t < node.size - 1 else block
+    result[0] = join(part)
+
+
+def allreduce_two_machines(node: Node, mine: Block, result: Places, local: int) -> Steps:
+    """Allreduce of two machines with `local` GPUs: all pairs within each machine, the sums across, and all pairs again."""
+    machine, at = divmod(node.rank, local)
+    peers = [machine * local + i for i in range(local) if i != at]
+    partner = (1 - machine) * local + at
+    share = mine.split(local)
+    got = _list((yield [node.send(peer, share[peer % local]) for peer in peers], [node.receive(peer) for peer in peers]))
+    inside = _sum(node, {node.rank: share[at], **dict(zip(peers, got))})
+    came: Any = yield node.exchange(partner, inside)
+    total = _sum(node, {node.rank: inside, partner: came})
+    got = _list((yield [node.send(peer, total) for peer in peers], [node.receive(peer) for peer in peers]))
+    whole = {at: total, **{peer % local: block for peer, block in zip(peers, got)}}
+    result[0] = join(whole[i] for i in range(local))
+
+
+def reduce_scatter_allpairs(node: Node, mine: Sequence[Block], result: Places) -> Steps:
+    """Reduce-scatter in one step: every block straight to its node, which combines them. It is the first stage of a pipeline of two machines."""
+    got = _list((yield [node.send(to, mine[to]) for to in _others(node)], [node.receive(source) for source in _others(node)]))
+    result[0] = _sum(node, {node.rank: mine[node.rank], **dict(zip(_others(node), got))})
+
+
 def alltoall_allpairs(node: Node, out: Sequence[Block], into: Places) -> Steps:
     """Alltoall in one step: every block straight to its node."""
     into[node.rank] = out[node.rank]
@@ -147,11 +194,14 @@ def alltoall_three_step(node: Node, out: Sequence[Block], into: Places, local: i
             into[rank] = block
 
 
-def allreduce_hierarchical(node: Node, mine: Block, result: Places, local: int) -> Steps:
-    """Allreduce of machines with `local` GPUs: a ring within each machine, then a ring of the machines, and back; one message a part."""
+def allreduce_hierarchical(node: Node, mine: Block, result: Places, local: int, instances: int = 1) -> Steps:
+    """Allreduce of machines with `local` GPUs: a ring within each machine, then a ring of the machines, and back.
+
+    The block has node.size parts, and each part travels in `instances` messages.
+    """
     machine, at = divmod(node.rank, local)
     machines = node.size // local
-    part = dict(enumerate(mine.split(node.size)))
+    part = dict(enumerate(mine.split(node.size * instances)))
     inner = (machine * local + (at + 1) % local, machine * local + (at - 1) % local)
     outer = ((node.rank + local) % node.size, (node.rank - local) % node.size)
 
@@ -159,7 +209,8 @@ def allreduce_hierarchical(node: Node, mine: Block, result: Places, local: int) 
         """The parts that GPU i of each machine combines."""
         return [i % local * machines + m for m in range(machines)]
 
-    def pass_on(ends: Tuple[int, int], sent: List[int], received: List[int]) -> Generator[Any, Any, Dict[int, Block]]:
+    def pass_on(ends: Tuple[int, int], *groups: List[int]) -> Generator[Any, Any, Dict[int, Block]]:
+        sent, received = ([k * instances + i for k in group for i in range(instances)] for group in groups)
         got = yield [node.send(ends[0], part[k], tag=k) for k in sent], [node.receive(ends[1], tag=k) for k in received]
         return dict(zip(received, _list(got)))
 
@@ -174,7 +225,7 @@ def allreduce_hierarchical(node: Node, mine: Block, result: Places, local: int) 
         part.update((yield from pass_on(outer, [own[(machine - t) % machines]], [own[(machine - t - 1) % machines]])))
     for t in range(local - 1):
         part.update((yield from pass_on(inner, group(at - t), group(at - t - 1))))
-    result[0] = join(part[k] for k in range(node.size))
+    result[0] = join(part[k] for k in range(node.size * instances))
 
 
 def allreduce_pcie(node: Node, mine: Block, result: Places, local: int) -> Steps:

@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import pathlib
@@ -115,9 +116,17 @@ class Call:
         self.output = self.process.stdout
         self.errors = _Errors(self.process.stderr, shown)
 
+    def _kill(self) -> None:
+        """Kill the program and its children, which may hold its output open."""
+        with contextlib.suppress(ProcessLookupError):
+            os.killpg(self.process.pid, signal.SIGKILL)
+
     def end(self) -> List[str]:
         """End the program as Ctrl-C does, wait for it, and return the lines that it still wrote."""
-        killer = threading.Timer(GRACE, self.process.kill)
+        if self.process.returncode is not None:  # it ended by itself
+            self.output.close()
+            return []
+        killer = threading.Timer(GRACE, self._kill)
         killer.start()
         try:
             self.process.send_signal(signal.SIGINT)
@@ -126,7 +135,7 @@ class Call:
             self.process.wait()
             return rest
         except BaseException:
-            self.process.kill()
+            self._kill()
             self.process.wait()
             raise
         finally:
@@ -148,7 +157,7 @@ class Call:
             return interrupted
         if code < 0:
             return Stopped(f"{_signal_name(-code)} ended the program" + (f"; it said: {said}" if said else ""), code, self.command, results)
-        return kinds.get(code, Error)(said or f"the program ended with exit code {code}, without a word", code, self.command, results)
+        return kinds.get(code, Error)(said or f"the program ended with exit code {code} and printed no error", code, self.command, results)
 
 
 def _signal_name(number: int) -> str:
@@ -165,13 +174,13 @@ def _checked(line: str, call: Call) -> Dict[str, Any]:
     except ValueError:
         row = None
     if not isinstance(row, dict):
-        raise Error(f"'{call.words[0]}' printed a line that is no JSON object: {line.strip()[:80]!r}", command=call.command)
+        raise Error(f"'{call.words[0]}' printed a line that is not a JSON object: {line.strip()[:80]!r}", command=call.command)
     provenance = row.get("provenance")
     number = provenance.get("schema") if isinstance(provenance, dict) else None
     if not isinstance(number, int):
         raise Error(f"'{call.words[0]}' printed JSON without the number of its schema; is it wormcube?", command=call.command)
     if not SCHEMAS[0] <= number <= SCHEMAS[1]:
-        older = "the program is older; build it anew" if number < SCHEMAS[0] else "this package is older; install the program's own"
+        older = "the program is older; rebuild it" if number < SCHEMAS[0] else "this package is older; install the program's own"
         known = str(SCHEMAS[0]) if SCHEMAS[0] == SCHEMAS[1] else f"{SCHEMAS[0]} to {SCHEMAS[1]}"
         raise Error(f"'{call.words[0]}' writes JSON of schema {number}, this package reads {known}: {older}", command=call.command)
     return row

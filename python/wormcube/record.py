@@ -28,6 +28,9 @@ class SendOp:
         self.tag = tag
         self.by = by
 
+    def __repr__(self) -> str:
+        return f"<send to {self.to}>"
+
 
 class ReceiveOp:
     """A receive that a node program yields."""
@@ -37,6 +40,9 @@ class ReceiveOp:
     def __init__(self, source: int, tag: int) -> None:
         self.source = source
         self.tag = tag
+
+    def __repr__(self) -> str:
+        return f"<receive from {self.source}>"
 
 
 class Node:
@@ -74,10 +80,10 @@ class Node:
                 values += one.values
                 continue
             if not isinstance(one, (list, tuple)):
-                raise NodeError(f"sends {one!r}, which is no block")
+                raise NodeError(f"sends {one!r}, which is not a block")
             for block in one:
                 if not isinstance(block, Block):
-                    raise NodeError(f"sends {block!r}, which is no block")
+                    raise NodeError(f"sends {block!r}, which is not a block")
                 values += block.values
             kept.append(list(one))
         return SendOp(to, tuple(kept), tuple(values), tag, by)
@@ -94,7 +100,7 @@ class Node:
         """left (+) right, in the gap before the next step; lower ranks are on the left unless the operator commutes."""
         for side in (left, right):
             if not isinstance(side, Block):
-                raise NodeError(f"combines {side!r}, which is no block")
+                raise NodeError(f"combines {side!r}, which is not a block")
         if len(left.values) != len(right.values):
             raise NodeError(f"combines {left} with {right}: different numbers of parts")
         made: List[Value] = []
@@ -154,11 +160,11 @@ class _Recorder:
             if held is None:
                 raise NodeError(f"ends without its block {at}")
             if not isinstance(held, Block):
-                raise NodeError(f"ends with {held!r} as its block {at}, which is no block")
+                raise NodeError(f"ends with {held!r} as its block {at}, which is not a block")
             right = [(number, part) for part in range(self.naming.parts)]
             if [value[1:] for value in held.values] != right or any(
                     order_of(value[0], word, self.commutative and self.operation.reduces) is None for value in held.values):
-                raise NodeError(f"ends with {held} as its block {at}, which is {self.block(word, number)}")
+                raise NodeError(f"ends with {held} as its block {at}; expected {self.block(word, number)}")
 
 
 def _flat(yielded: Any, into: List[Any]) -> None:
@@ -206,17 +212,23 @@ def record(program: Program, on: Any, operation: str, *, block: int = 1024, part
     nodes = [Node(rank, recorder) for rank in range(topology.nodes)]
     results: List[List[Any]] = [[None] * len(call.ends(rank)) for rank in range(topology.nodes)]
     named = {**call.arguments, "parts": parts, **options}
-    known = inspect.signature(program).parameters
+    signature = inspect.signature(program)
+    known = signature.parameters
     taken = {name: value for name, value in named.items() if name in known or any(one.kind is one.VAR_KEYWORD for one in known.values())}
     for name in options:
         if name not in taken:
             raise UsageError(f"the node program has no parameter '{name}'")
+    try:
+        signature.bind(None, None, None, **taken)
+    except TypeError as error:
+        raise UsageError(f"a node program has the parameters (node, given, result), and those of options; "
+                         f"{getattr(program, '__name__', 'this one')} has {signature}: {error}") from error
 
     running: Dict[int, Generator[Any, Any, Any]] = {}
     for node in nodes:
         made = program(node, recorder.given(node.rank), results[node.rank], **taken)
         if not inspect.isgenerator(made):
-            raise UsageError(f"{getattr(program, '__name__', 'the node program')} is no generator function: it has no yield")
+            raise UsageError(f"{getattr(program, '__name__', 'the node program')} is not a generator function: it has no yield")
         running[node.rank] = made
     answers: Dict[int, Any] = {}
     step = 0
@@ -253,6 +265,7 @@ def record(program: Program, on: Any, operation: str, *, block: int = 1024, part
         for rank in nodes_ended(schedule, yielded, topology.nodes):
             schedule.ended.setdefault(rank, step)
         step += 1
+    schedule.name = getattr(program, "__name__", schedule.name)
     schedule.phases = _phases(nodes, len(schedule.steps_))
     schedule.finish()
     return schedule

@@ -84,7 +84,8 @@ class Result:
         """The main figures, as tables show them."""
         scalars = self._scalars()
         if self._columns:
-            return {name: scalars[name] for name in self._columns if name in scalars}
+            schedule = "schedule" in scalars  # it has no algorithm, and sizes of its own
+            return {name: scalars[name] for name in self._columns if name in scalars and not (schedule and scalars[name] is None)}
         return dict(list(scalars.items())[:10])
 
     def require(self: R) -> R:
@@ -93,8 +94,12 @@ class Result:
             raise Failed(finding(self), command=str(self._source.get("provenance", {}).get("command", "")), results=Results([self]))
         return self
 
-    def __str__(self) -> str:
+    def _line(self) -> str:
+        """The main figures in a line."""
         return "  ".join(f"{name} {cell(value)}" for name, value in self._row().items())
+
+    def __str__(self) -> str:
+        return f"{self._line()}\n{finding(self)}" if self._source.get("passed") is False else self._line()
 
     def _repr_html_(self) -> str:
         return table_html([self._row()])
@@ -116,16 +121,25 @@ def finding(result: Result) -> str:
     for key in ("remark", "status"):
         if source.get(key):
             return str(source[key])
-    return f"not passed: {result}"
+    return f"not passed: {result._line()}"
 
 
 def table_html(rows: Sequence[Mapping[str, Any]]) -> str:
     """Rows as an HTML table; the page's own style applies, light or dark."""
     heads = columns_of(rows)
-    lines = ['<div style="overflow-x:auto"><table><thead><tr>' + "".join(f"<th>{html.escape(head)}</th>" for head in heads) + "</tr></thead><tbody>"]
+    names = "".join(f"<th>{html.escape(head).replace('_', '_<wbr>')}</th>" for head in heads)
+    lines = [f'<div style="overflow-x:auto"><table><thead><tr>{names}</tr></thead><tbody>']
     for row in rows:
         lines.append("<tr>" + "".join(f"<td>{html.escape(cell(row[head])) if head in row else ''}</td>" for head in heads) + "</tr>")
     return "".join(lines) + "</tbody></table></div>"
+
+
+def table_text(rows: Sequence[Mapping[str, Any]]) -> str:
+    """Rows as a table of plain text."""
+    heads = columns_of(rows)
+    cells = [heads] + [[cell(row[head]) if head in row else "" for head in heads] for row in rows]
+    wide = [max(map(len, column)) for column in zip(*cells)]
+    return "\n".join("  ".join(text.ljust(width) for text, width in zip(line, wide)).rstrip() for line in cells)
 
 
 def columns_of(rows: Sequence[Mapping[str, Any]]) -> List[str]:
@@ -168,12 +182,7 @@ class Results(List[R], Generic[R]):
         return self
 
     def __str__(self) -> str:
-        rows = [{name: cell(value) for name, value in result._row().items()} for result in self]
-        heads = columns_of(rows)
-        wide = [max([len(head)] + [len(row.get(head, "")) for row in rows]) for head in heads]
-        lines = ["  ".join(head.ljust(width) for head, width in zip(heads, wide)).rstrip()]
-        lines += ["  ".join(row.get(head, "").ljust(width) for head, width in zip(heads, wide)).rstrip() for row in rows]
-        return "\n".join(lines)
+        return table_text([result._row() for result in self])
 
     def _repr_html_(self) -> str:
         return table_html([result._row() for result in self])

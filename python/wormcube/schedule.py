@@ -12,9 +12,9 @@ from . import program, text
 from .apply import apply
 from .blocks import Naming, Operation
 from .commands import Page, Picture
-from .errors import Error, UsageError
-from .program import Progress
-from .result import table_html
+from .errors import Error, Failed, UsageError
+from .program import Progress, R
+from .result import Results, finding, table_html
 from .results import Check, Replay, Run
 from .steps import Gap, Line, Receive, Send, Sizes
 
@@ -40,6 +40,8 @@ class Schedule:
     page_limit: ClassVar[int] = 2_000_000
     most_drawn_steps: ClassVar[int] = 12
     most_drawn_nodes: ClassVar[int] = 256
+    #: The formats that convert() writes.
+    formats: ClassVar[Tuple[str, ...]] = ("goal", "msccl")
 
     def __init__(self, on: str, nodes: int, call: Optional[Operation], sizes: Sizes, commutative: bool = False, about: Sequence[str] = ()) -> None:
         self.on = on
@@ -116,6 +118,16 @@ class Schedule:
         """Write text 2 to a file."""
         pathlib.Path(path).write_text(self.text, encoding="utf-8")
 
+    def convert(self, format: str, path: FilePath) -> None:
+        """Write the schedule in another format: "goal" for LogGOPSim and ATLAHS, "msccl" for RCCL and MSCCL."""
+        if format not in self.formats:
+            known = " and ".join(f"'{name}'" for name in self.formats)
+            reason = f"cannot write '{format}' yet" if format in ("chakra", "c") else f"unknown format '{format}'"
+            raise UsageError(f"{reason}: convert() writes {known}, write() writes text 2")
+        with self._file() as source:
+            converted = program.text(["show", "--schedule", source, f"--{format}", "-"])
+        pathlib.Path(path).write_text(converted, encoding="utf-8")
+
     @contextlib.contextmanager
     def _file(self) -> Iterator[str]:
         with tempfile.TemporaryDirectory(prefix="wormcube-") as folder:
@@ -172,6 +184,10 @@ class Schedule:
 
     # By the program.
 
+    def _named(self, result: R) -> R:
+        """The result with this schedule's name instead of the temporary file's."""
+        return type(result).from_json({**result.json(), "schedule": self.name})
+
     def _proof_options(self, as_: Optional[str], arguments: Dict[str, Any]) -> List[str]:
         if as_ is None and arguments:
             raise UsageError(f"{', '.join(arguments)}: arguments need as_, the operation that they belong to")
@@ -181,11 +197,15 @@ class Schedule:
         """Prove the schedule as its operation, or as another one, and count it."""
         words = self._proof_options(as_, arguments)
         with self._file() as path:
-            return program.rows(Check, ["check", "--schedule", path, "--ports", ports, *words], progress)[0]
+            return self._named(program.rows(Check, ["check", "--schedule", path, "--ports", ports, *words], progress)[0])
 
     def require(self, as_: Optional[str] = None, ports: str = "auto", **arguments: Any) -> Check:
         """The same, or Failed with the first finding."""
-        return self.check(as_, ports, **arguments).require()
+        found = self.check(as_, ports, **arguments)
+        if not found.passed and ports == "auto" and found.port_violations and found.delivered:
+            raise Failed(f'{finding(found)}, and nodes have one port: require(ports="all") gives each one per link', command=found.provenance.command,
+                         results=Results([found]))
+        return found.require()
 
     def run(self, *, progress: Progress = None, require: bool = False, **options: Any) -> Run:
         """Run the schedule on the emulated machine with real data, and verify every byte."""
@@ -195,12 +215,17 @@ class Schedule:
     def replay(self, *, progress: Progress = None, **options: Any) -> Replay:
         """Simulate the schedule on a modelled machine, flit by flit."""
         with self._file() as path:
-            return program.rows(Replay, ["replay", "--schedule", path, *program.words_of(options)], progress)[0]
+            return self._named(program.rows(Replay, ["replay", "--schedule", path, *program.words_of(options)], progress)[0])
 
     def draw(self, **options: Any) -> Page:
         """The page that plays the schedule."""
         with self._file() as path:
-            return Page(program.text(["draw", "--schedule", path, *program.words_of(options), "--html", "-"]))
+            try:
+                return Page(program.text(["draw", "--schedule", path, *program.words_of(options), "--html", "-"]))
+            except UsageError as error:
+                if str(error).startswith("unknown option --schedule"):
+                    raise UsageError("the program cannot play schedules yet: picture(step) draws one step", error.code, error.command) from error
+                raise
 
     def picture(self, step: int = 0) -> Picture:
         """A step's messages on the links of the network."""
@@ -241,7 +266,7 @@ class Schedule:
         if self.nodes > self.most_drawn_nodes:
             raise Error(f"{self.nodes} nodes: a picture shows up to {self.most_drawn_nodes}")
         shown = range(min(self.steps, self.most_drawn_steps))
-        figures = "".join(f'<figure style="margin:0;width:220px">{self.picture(step).image("width:100%", f"step {step}")}'
+        figures = "".join(f'<figure style="margin:0;width:220px">{self.picture(step).image("width:100%;border-radius:6px", f"step {step}")}'
                           f"<figcaption>step {step}</figcaption></figure>" for step in shown)
         more = f"<p>{self.steps - len(shown)} more steps: picture(step)</p>" if self.steps > len(shown) else ""
         return f'<div style="display:flex;flex-wrap:wrap;gap:12px">{figures}</div>{more}'

@@ -21,8 +21,7 @@ schedule = wc.record(textbook.ring, "ring:6", "allgather")
 print(schedule.text)
 ```
 
-Copy a program and change it. `p` in the column of options is the number of nodes. Two programs have no built-in counterpart: `ring` of
-`reduce_scatter` and `allreduce` keeps the order of operands. These programs need an operator that commutes, and send less in a step.
+Copy a program and change it. `p` in the column of options is the number of nodes. Programs with `commutative=True` need an operator that commutes.
 
 | program | operation | options of `record` | network: steps, messages | built-in algorithm | source |
 |---|---|---|---|---|---|
@@ -54,9 +53,9 @@ def text(registry):
     rows, programs = [], []
     for name, operation, networks, options, built_in in CASES:
         shown = " ".join(f"`{key}={'p' if value == 'P' else value}`" for key, value in options.items())
-        source = sources[operation, built_in.split(":")[0]].split(" (")[0] if built_in else ""
-        rows.append(f"| [`{name}`](#{name}) | {operation} | {shown} | {counts(name, operation, networks, options)} | {f'`{built_in}`' if built_in else ''} "
-                    f"| {source} |".replace("|  |", "| |").replace("|  |", "| |"))
+        source = sources[operation, built_in.split(":")[0]].split(" (")[0]
+        rows.append(f"| [`{name}`](#{name}) | {operation} | {shown} | {counts(name, operation, networks, options)} | `{built_in}` "
+                    f"| {source} |".replace("|  |", "| |"))
         helper = source_of(getattr(textbook, HELPERS[name])) + "\n\n" if name in HELPERS else ""
         programs.append(f"## {name}\n\n```python\n{helper}{source_of(getattr(textbook, name))}```\n")
     return HEAD + "\n".join(rows) + "\n\n" + "\n".join(programs)

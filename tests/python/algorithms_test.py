@@ -3,7 +3,7 @@
 import unittest
 
 import wormcube as wc
-from cases import CASES, MSCCL, options_on
+from cases import CASES, MSCCL, PIPELINES, options_on
 from support import needs, needs_proof
 from wormcube import msccl_examples, textbook
 from wormcube.topology import network
@@ -19,6 +19,20 @@ def recorded():
 
 def program_of(name):
     return getattr(msccl_examples, name, None) or getattr(textbook, name)
+
+
+def counted(schedule):
+    """Messages, values sent, values combined."""
+    gaps = [line.gap for step in schedule.steps_ for line in step.values() if line.gap is not None] + list(schedule.end.values())
+    values = sum(len(op.values) for step in schedule.steps_ for line in step.values() for op in line.ops if hasattr(op, "to"))
+    return [len(schedule.messages()), values, sum(len(gap.pairs) for gap in gaps)]
+
+
+def stages():
+    """The operations of 8 nodes in msccl-tools' pipelines: the row, the reduce-scatter, and the allgather."""
+    for row in PIPELINES:
+        yield row, wc.record(program_of(row[1]), "complete:8", "reduce_scatter", parts=row[3], commutative=True), wc.record(
+            program_of(row[2]), "complete:8", "allgather")
 
 
 def combined(left, right):
@@ -59,10 +73,14 @@ class Applied(unittest.TestCase):
         for name, operation, nodes, options, *_ in MSCCL:
             with self.subTest(name, nodes=nodes):
                 self.check(wc.record(program_of(name), f"complete:{nodes}", operation, **options))
+        for (file, *_), first, last in stages():
+            with self.subTest(file):
+                self.check(first)
+                self.check(last)
 
     def test_every_algorithm_is_in_the_tables(self):
         self.assertEqual(sorted({case[0] for case in CASES}), sorted(textbook.__all__))
-        self.assertEqual(sorted({row[0] for row in MSCCL} - set(textbook.__all__)), sorted(msccl_examples.__all__))
+        self.assertEqual(sorted(({row[0] for row in MSCCL} | {row[1] for row in PIPELINES}) - set(textbook.__all__)), sorted(msccl_examples.__all__))
 
     @needs("numpy")
     def test_numpy(self):
@@ -77,16 +95,17 @@ class Counts(unittest.TestCase):
         """Sends, chunks sent and chunks combined, as counted in the XML files."""
         for name, operation, nodes, options, file, *counts in MSCCL:
             with self.subTest(file):
-                schedule = wc.record(program_of(name), f"complete:{nodes}", operation, **options)
-                gaps = [line.gap for step in schedule.steps_ for line in step.values() if line.gap is not None] + list(schedule.end.values())
-                values = sum(len(op.values) for step in schedule.steps_ for line in step.values() for op in line.ops if hasattr(op, "to"))
-                self.assertEqual([len(schedule.messages()), values, sum(len(gap.pairs) for gap in gaps)], counts)
+                self.assertEqual(counted(wc.record(program_of(name), f"complete:{nodes}", operation, **options)), counts)
 
+    def test_those_of_the_pipelines(self):
+        for (file, _, _, chunks, *counts), first, last in stages():
+            with self.subTest(file):
+                sent, values, combinations = counted(first)
+                sent_last, blocks, _ = counted(last)
+                self.assertEqual([sent + 8 + sent_last, values + 8 * chunks + blocks * chunks, combinations], counts)
 
     def test_those_of_the_built_in_algorithms(self):
         for (name, operation, _, _, built_in), schedule in recorded():
-            if not built_in:
-                continue
             with self.subTest(name, on=schedule.on, built_in=built_in):
                 same, = wc.check(operation, schedule.on, built_in, **schedule.call.options())
                 messages, size = schedule.messages(), schedule.sizes.block
@@ -111,3 +130,6 @@ class Proved(unittest.TestCase):
             with self.subTest(name, nodes=nodes):
                 found = wc.record(program_of(name), f"complete:{nodes}", operation, **options).check(ports="all")
                 self.assertTrue(found.delivered and found.exactly_once, found.problems)
+        for (file, *_), first, last in stages():
+            with self.subTest(file):
+                self.assertTrue(first.require(ports="all").exactly_once and last.require(ports="all").exactly_once)

@@ -1,6 +1,6 @@
 """The algorithms of wormcube.textbook with their operation, networks, arguments, and the built-in algorithm of the same kind."""
 # SPDX-License-Identifier: Apache-2.0
-# name, operation, networks, options of record() (P: the number of nodes), and the built-in algorithm, if there is one.
+# name, operation, networks, options of record() (P: the number of nodes), and the built-in algorithm with the same counts.
 CASES = [
     ("ring", "allgather", "ring:6 ring:7", {}, "ring"),
     ("doubling", "allgather", "hypercube:3 torus:4x4", {}, "hypercube"),
@@ -17,8 +17,8 @@ CASES = [
     ("gather_direct", "gather", "ring:5 torus:3x3", {"root": 2}, "direct"),
     ("reduce_in_order", "reduce", "line:7 hypercube:3", {}, "hypercube"),
     ("halving", "reduce_scatter", "hypercube:3 torus:4x4", {}, "hypercube"),
-    ("reduce_scatter_ring", "reduce_scatter", "ring:5 ring:8", {"commutative": True}, ""),
-    ("ring_sum", "allreduce", "ring:5 torus:3x3", {"parts": "P", "commutative": True}, ""),
+    ("reduce_scatter_ring", "reduce_scatter", "ring:5 ring:8", {"commutative": True}, "ring:order=ring"),
+    ("ring_sum", "allreduce", "ring:5 torus:3x3", {"parts": "P", "commutative": True}, "ring:order=ring"),
     ("allreduce_doubling", "allreduce", "hypercube:3 torus:4x4", {}, "recursive-doubling"),
     ("rabenseifner", "allreduce", "hypercube:3 torus:4x4", {"parts": "P"}, "reduce-scatter-allgather"),
     ("scan", "scan", "hypercube:3 torus:4x4", {}, "hypercube"),
@@ -52,6 +52,18 @@ MSCCL = [
     ("ring_sum", "allreduce", 8, {"parts": 8, "commutative": True}, "allreduce_a100_ring_8_8", 112, 112, 56),
     ("alltoall_three_step", "alltoall", 8, {"options": {"local": 4}}, "alltoall_three_step_2_4", 56, 104, 0),
     ("alltoall_two_step", "alltoall", 8, {"options": {"local": 4}}, "alltoall_two_step_2_4", 56, 80, 0),
+    ("allreduce_two_pairs", "allreduce", 4, {"parts": 2}, "allreduce_a100_ncv4_4", 12, 12, 8),
+    ("allreduce_chains", "allreduce", 4, {"parts": 2, "commutative": True, "options": {"chains": ((3, 2, 1, 0), (2, 3, 0, 1))}}, "allreduce_a100_ncv4_v2_4",
+     12, 12, 6),
+    ("allreduce_two_machines", "allreduce", 32, {"parts": 256, "options": {"local": 16}}, "allreduce_a100_multinode_allpairs_16", 992, 15872, 8192),
+    ("allreduce_hierarchical", "allreduce", 8, {"parts": 16, "commutative": True, "options": {"local": 4, "instances": 2}},
+     "hierarchical_allreduce_4_2_manual", 224, 224, 112),
+]
+# Two more files combine the data of the first 8 of 16 GPUs on the other 8. No operation does: in a reduction all nodes give data. Their stages are operations
+# of 8 nodes: a reduce-scatter, a message from each of these nodes, and an allgather. The file, first and last stage, chunks of a block, and the counts.
+PIPELINES = [
+    ("pipeline_a100_allpairs_8", "reduce_scatter_allpairs", "allgather_allpairs", 8, 120, 960, 448),
+    ("pipeline_a100_ring_8", "reduce_scatter_ring", "allgather_ring", 1, 120, 120, 56),
 ]
 
 

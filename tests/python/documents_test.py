@@ -101,8 +101,9 @@ class Notebooks(unittest.TestCase):
         self.assertIn("node 0, step 0: sends to node 1, which receives nothing", printed)
         self.assertIn("must be a multiple of 4; torus:6x6 has 6", printed)
         data = [output["data"] for output in outputs if "data" in output]
-        self.assertEqual(sum("<table>" in one.get("text/html", "") for one in data), 3)
-        self.assertEqual(sum("data:image/svg+xml" in one.get("text/html", "") or "<iframe" in one.get("text/html", "") for one in data), 3)
+        self.assertEqual(sum("<table>" in one.get("text/html", "") for one in data), 4)
+        self.assertTrue(any("<p>bruck up to " in one.get("text/html", "") for one in data))  # where they cross
+        self.assertEqual(sum("data:image/svg+xml" in one.get("text/html", "") or "<iframe" in one.get("text/html", "") for one in data), 4)
 
     @unittest.skipUnless(support.has("nbconvert") and support.has("ipykernel"), "nbconvert and ipykernel are missing")
     @support.needs_proof
@@ -119,8 +120,10 @@ class Notebooks(unittest.TestCase):
     def test_what_notebooks_show_loads_in_a_browser_without_a_request(self):
         """Players, plots, tables, schedules and reports; light and dark."""
         unsolved = exercises.check(1, lambda node, mine, out: (yield))
+        compared = wc.compare("allgather", "ring:4", ["ring", "bruck"], bytes=[8, 4096])
         values = [wc.topology("torus:4x4"), wc.check("allgather", "ring:4", ["ring", "bruck"]), wc.draw("allgather", "ring:4", "ring"), unsolved,
-                  wc.plot(wc.algorithms("allgather", "ring:4")), wc.record(textbook.ring, "ring:4", "allgather"), wc.machines()]
+                  wc.plot(wc.algorithms("allgather", "ring:4")), compared, compared.plot(), wc.machines(),
+                  wc.record(textbook.ring, "ring:4", "allgather")]
         page = "<!doctype html><title>loading</title><body>" + "<hr>".join(value._repr_html_() for value in values) + SCRIPT
         with tempfile.TemporaryDirectory() as folder:
             path = os.path.join(folder, "outputs.html")

@@ -8,7 +8,6 @@ import sys
 import tempfile
 import textwrap
 import threading
-import time
 import unittest
 
 import support
@@ -76,6 +75,15 @@ class Commands(unittest.TestCase):
         picture = wc.plot(wc.run("allgather", "ring:4", "ring", bytes=[8, 64], iterations=1))
         self.assertIn("<svg", picture.svg[:1000])
         self.assertIn('src="data:image/svg+xml;base64,', picture._repr_html_())
+        one, = wc.run("allgather", "ring:4", "ring", bytes=8, iterations=1)
+        self.assertIn("<svg", wc.plot(one, [one]).svg)
+        schedule = wc.record(textbook.ring, "ring:4", "allgather")
+        for what, sentence in ((schedule, r"^plot\(\) takes results of .* or reproduce, not a Schedule; for a schedule: plot\(\[schedule\.run\("),
+                               ([], "^nothing to plot: there are no results$")):
+            with self.assertRaisesRegex(wc.Error, sentence):
+                wc.plot(what)
+        with self.assertRaisesRegex(wc.UsageError, "^plot: argument 1 has 0 results with times;"):
+            wc.plot(schedule.check())
         with tempfile.TemporaryDirectory() as folder:
             page.save(os.path.join(folder, "a b.html"))
             with open(os.path.join(folder, "a b.html"), encoding="utf-8") as file:
@@ -137,6 +145,36 @@ class Commands(unittest.TestCase):
             with self.assertRaisesRegex(wc.Error, "^cannot read '.*no such file': No such file or directory$"):
                 wc.Schedule.read(os.path.join(folder, "no such file"))
 
+    @support.needs_proof
+    def test_other_formats_are_written_and_read_again(self):
+        schedule = wc.record(textbook.ring, "ring:4", "allgather")
+        with tempfile.TemporaryDirectory(prefix="it's \"a\" folder ") as folder:
+            for name, beginning in (("goal", "num_ranks 4\n"), ("msccl", "<algo name=")):
+                path = os.path.join(folder, f"a ring.{name}")
+                schedule.convert(name, path)
+                with open(path, encoding="utf-8") as file:
+                    self.assertTrue(file.read().startswith(beginning), name)
+                again = wc.Schedule.read(path)
+                self.assertEqual((again.nodes, again.steps, [(message.source, message.to) for message in again.messages()]),
+                                 (4, 3, [(message.source, message.to) for message in schedule.messages()]))
+            self.assertEqual((again.operation, again.require(ports="all").messages), ("allgather", 12))  # MSCCL XML has names
+
+    @support.needs_proof
+    def test_other_formats_that_cannot_be_written(self):
+        with tempfile.TemporaryDirectory() as folder:
+            path = os.path.join(folder, "kept")
+            with open(path, "w", encoding="utf-8") as file:
+                file.write("before")
+            for name, sentence in (("chakra", "cannot write 'chakra' yet: convert() writes 'goal' and 'msccl', write() writes text 2"),
+                                   ("c", "cannot write 'c' yet: convert() writes 'goal' and 'msccl', write() writes text 2"),
+                                   ("xml", "unknown format 'xml': convert() writes 'goal' and 'msccl', write() writes text 2"),
+                                   ("msccl", "MSCCL XML has allreduce, allgather, alltoall and reduce_scatter; this is broadcast")):
+                with self.subTest(name), self.assertRaises(wc.UsageError) as caught:
+                    wc.record(textbook.tree, "ring:4", "broadcast").convert(name, path)
+                self.assertEqual(str(caught.exception), sentence)
+            with open(path, encoding="utf-8") as file:
+                self.assertEqual(file.read(), "before")
+
     def test_threads(self):
         found = []
         threads = [threading.Thread(target=lambda n=n: found.append(wc.check("allgather", f"ring:{n}", "ring")[0].startups)) for n in range(3, 7)]
@@ -157,7 +195,7 @@ class Comparisons(unittest.TestCase):
     def look_at(self, compared):
         self.assertEqual(list(compared.rows()[0]), ["block_bytes", "ring", "bruck", "fastest"])
         self.assertIn("<svg", compared.plot().svg)
-        self.assertIn("<th>bruck</th>", compared._repr_html_())
+        self.assertIn("<th>bruck (us)</th>", compared._repr_html_())
         self.assertGreater(len(compared.explanation), 0)
         self.assertIn(compared.explanation[0], str(compared))
         if support.has("pandas"):
@@ -239,7 +277,7 @@ class Fakes(unittest.TestCase):
     def test_it_dies(self):
         self.fails(f"echo '{row()}'\nkill -9 $$\n", wc.Stopped, "SIGKILL ended the program", rows=1)
         self.fails("echo 'wormcube: memory is scarce' >&2\nkill -ABRT $$\n", wc.Stopped, "SIGABRT ended the program; it said: memory is scarce")
-        self.fails("exit 7\n", wc.Error, "the program ended with exit code 7, without a word")
+        self.fails("exit 7\n", wc.Error, "the program ended with exit code 7 and printed no error")
 
     def test_exit_codes(self):
         self.fails("echo 'wormcube: a first' >&2; echo 'wormcube: no such thing' >&2; exit 2\n", wc.UsageError, "no such thing")
@@ -253,7 +291,7 @@ class Fakes(unittest.TestCase):
 
     def test_what_is_no_json(self):
         with Fake("echo hello\n") as fake:
-            with self.assertRaisesRegex(wc.Error, "printed a line that is no JSON object: 'hello'$"):
+            with self.assertRaisesRegex(wc.Error, "printed a line that is not a JSON object: 'hello'$"):
                 wc.machines()
             fake.folder  # the folder has blanks and quotes
         with Fake("echo '{}'\n"):
@@ -261,7 +299,7 @@ class Fakes(unittest.TestCase):
                 wc.machines()
 
     def test_another_version(self):
-        for schema, sentence in ((2, "writes JSON of schema 2, this package reads 3: the program is older; build it anew"),
+        for schema, sentence in ((2, "writes JSON of schema 2, this package reads 3: the program is older; rebuild it"),
                                  (9, "writes JSON of schema 9, this package reads 3: this package is older; install the program's own")):
             with Fake(f"echo '{row(schema)}'\n"):
                 with self.assertRaises(wc.Error) as caught:
@@ -289,20 +327,25 @@ class Fakes(unittest.TestCase):
 
     def test_40_000_rows(self):
         with Fake(f"yes '{row()}' | head -n 40000\n"):
-            start = time.monotonic()
             results = wc.run("allgather", "ring:4")
-            took = time.monotonic() - start
         self.assertEqual(len(results), 40000)
         self.assertTrue(results.passed)
         self.assertEqual(len(str(results).splitlines()), 40001)
-        self.assertLess(took, 60)
 
     def test_progress(self):
         seen = []
-        with Fake(f"echo '{row()}'; sleep 0.1; echo '{row(topology='ring:5')}'\n"):
-            wc.run("allgather", "ring:4", progress=lambda result: seen.append(result.topology))
-            self.assertEqual(seen, ["ring:4", "ring:5"])
+        with Fake(f"""echo '{row()}'; read answer < "$(dirname "$0")/answer"; echo '{row(topology='ring:5')}'\n""") as fake:
+            answer = os.path.join(fake.folder.name, "answer")
+            os.mkfifo(answer)
 
+            def take(result):
+                if not seen:  # the program waits: it prints the next row when this one has been seen
+                    with open(answer, "w", encoding="utf-8") as file:
+                        file.write("go\n")
+                seen.append(result.topology)
+            wc.run("allgather", "ring:4", progress=take)
+            self.assertEqual(seen, ["ring:4", "ring:5"])
+        with Fake(f"echo '{row()}'\n"):
             def failing(result):
                 raise RuntimeError("enough")
             with self.assertRaisesRegex(RuntimeError, "^enough$"):
@@ -312,11 +355,20 @@ class Fakes(unittest.TestCase):
 class Interrupts(unittest.TestCase):
     """Ctrl-C in Python ends the program too."""
 
+    def started(self, code):
+        """Python that runs this code, and heeds Ctrl-C even if these tests run in the background of a shell; stopped at its first row."""
+        child = subprocess.Popen([sys.executable, "-c", textwrap.dedent(code)], stdout=subprocess.PIPE, encoding="utf-8",
+                                 preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL))
+        self.addCleanup(child.wait)
+        self.addCleanup(child.kill)
+        self.addCleanup(child.stdout.close)
+        self.assertEqual(child.stdout.readline(), "row\n")
+        return child
+
     def interrupted(self, script):
         with Fake(script) as fake:
             code = INTERRUPTED.format(package=str(support.ROOT / "python"), path=fake.path)
-            child = subprocess.Popen([sys.executable, "-c", textwrap.dedent(code)], stdout=subprocess.PIPE, encoding="utf-8")
-            self.assertEqual(child.stdout.readline(), "row\n")
+            child = self.started(code)
             child.send_signal(signal.SIGINT)
             output = child.communicate(timeout=60)[0]
             marker = os.path.join(fake.folder.name, "pid")
@@ -334,11 +386,18 @@ class Interrupts(unittest.TestCase):
         script = f"""trap '' INT\necho $$ > "$(dirname "$0")/pid"\necho '{row()}'\nexec sleep 100\n"""
         self.assertEqual(self.interrupted(script), "1 kept\n")
 
+    def test_a_program_whose_child_holds_the_output_is_killed_with_it(self):
+        script = f"""trap '' INT\necho $$ > "$(dirname "$0")/pid"\necho '{row()}'\nsleep 100\n"""
+        self.assertEqual(self.interrupted(script), "1 kept\n")
+
+    def test_a_program_that_hangs_after_its_output(self):
+        script = f"""trap '' INT\necho $$ > "$(dirname "$0")/pid"\necho '{row()}'\nexec >&- 2>&-\nexec sleep 100\n"""
+        self.assertEqual(self.interrupted(script), "1 kept\n")
+
     def test_the_real_program(self):
         code = INTERRUPTED.format(package=str(support.ROOT / "python"), path=os.environ["WORMCUBE"])
         code = code.replace('"ring:4", ', '"ring:4", "ring", bytes=[8, 64, 512, 4096], iterations=200000, ').replace("GRACE = 1.0", "GRACE = 30.0")
-        child = subprocess.Popen([sys.executable, "-c", textwrap.dedent(code)], stdout=subprocess.PIPE, encoding="utf-8")
-        self.assertEqual(child.stdout.readline(), "row\n")
+        child = self.started(code)
         child.send_signal(signal.SIGINT)
         self.assertRegex(child.communicate(timeout=120)[0], r"^(row\n)*[1-3] kept\n$")
 
@@ -365,6 +424,20 @@ class Proofs(unittest.TestCase):
         self.assertEqual(len(caught.exception.results), 1)
 
     @support.needs_proof
+    def test_several_ports(self):
+        def both_ways(node, mine, out):
+            out[node.rank] = mine
+            got = yield node.send(node.right, mine), node.send(node.left, mine), node.receive(node.left), node.receive(node.right)
+            out[node.left], out[node.right] = got
+        schedule = wc.record(both_ways, "ring:3", "allgather")
+        with self.assertRaises(wc.Failed) as caught:
+            schedule.require()
+        self.assertEqual(str(caught.exception),
+                         'step 0: node 0 sends 2 messages, and nodes have one port: require(ports="all") gives each one per link')
+        self.assertEqual(str(schedule.check()).splitlines()[1:], ["step 0: node 0 sends 2 messages"])
+        self.assertTrue(schedule.require(ports="all").passed)
+
+    @support.needs_proof
     def test_another_operation(self):
         with self.assertRaisesRegex(wc.UsageError, "^root: arguments need as_, the operation that they belong to$"):
             wc.record(textbook.ring, "ring:3", "allgather").check(root=1)
@@ -372,7 +445,9 @@ class Proofs(unittest.TestCase):
 
     @support.needs_proof
     def test_a_replay(self):
-        self.assertGreater(wc.record(textbook.ring, "ring:4", "allgather").replay(machine="t3d").time_ps, 0)
+        replayed = wc.record(textbook.ring, "ring:4", "allgather").replay(machine="t3d")
+        self.assertGreater(replayed.time_ps, 0)
+        self.assertRegex(str(replayed), r"^schedule ring  topology ring:4  time_ps \d+  ")
 
     @support.takes_schedules("run")
     def test_a_run(self):
@@ -384,6 +459,14 @@ class Proofs(unittest.TestCase):
         schedule = wc.record(textbook.ring, "ring:4", "allgather")
         self.assertTrue(schedule._repr_html_().startswith("<iframe"))
         schedule.page_limit = 10
+        self.assertEqual(schedule._repr_html_().count("data:image/svg+xml"), 3)
+
+    @unittest.skipIf("--schedule" in support.said("draw", "--help"), "the program plays schedules")
+    def test_a_program_that_plays_no_schedules(self):
+        schedule = wc.record(textbook.ring, "ring:4", "allgather")
+        with self.assertRaisesRegex(wc.UsageError, r"^the program cannot play schedules yet: picture\(step\) draws one step$"):
+            schedule.draw()
+        self.assertIn("<svg", schedule.picture(2).svg)
         self.assertEqual(schedule._repr_html_().count("data:image/svg+xml"), 3)
 
     def test_without_the_program_a_notebook_shows_the_messages(self):

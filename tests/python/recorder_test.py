@@ -25,6 +25,10 @@ end
 """
 
 
+def short(node, out):
+    yield
+
+
 def nothing(node, mine, out):
     return
     yield
@@ -135,13 +139,18 @@ class Faults(unittest.TestCase):
             out[:] = [mine] * node.size
             return
             yield
-        self.fails(wrong, "node 0, step 0: ends with 0 as its block 1, which is 1")
+        self.fails(wrong, "node 0, step 0: ends with 0 as its block 1; expected 1")
+
+        def not_yielded(node, mine, out):
+            out[0] = node.receive(node.left)
+            yield
+        self.fails(not_yielded, "node 0, step 1: ends with <receive from 5> as its block 0, which is not a block")
 
         def data(node, mine, out):
             out[0] = "a"
             return
             yield
-        self.fails(data, "node 0, step 0: ends with 'a' as its block 0, which is no block")
+        self.fails(data, "node 0, step 0: ends with 'a' as its block 0, which is not a block")
 
         def appended(node, mine, out):
             out.append(mine)
@@ -174,7 +183,7 @@ class Faults(unittest.TestCase):
             out[0] = node.combine(mine, None)
             return
             yield
-        self.fails(no_block, "node 0, step 0: combines None, which is no block", on="ring:2", operation="allreduce")
+        self.fails(no_block, "node 0, step 0: combines None, which is not a block", on="ring:2", operation="allreduce")
 
     def test_parts(self):
         def program(node, mine, out):
@@ -206,13 +215,15 @@ class Refusals(unittest.TestCase):
         def function(node, mine, out):
             return None
         ring = textbook.ring
-        self.refused("function is no generator function: it has no yield", function, "ring:4", "allgather")
+        self.refused("function is not a generator function: it has no yield", function, "ring:4", "allgather")
         self.refused("allgather has no argument 'root'", ring, "ring:4", "allgather", root=1)
         self.refused("root 4 is out of range; nodes are 0 to 3", textbook.tree, "ring:4", "broadcast", root=4)
         self.refused("the node program has no parameter 'hops'", ring, "ring:4", "allgather", options={"hops": 2})
+        self.refused("a node program has the parameters (node, given, result), and those of options; short has (node, out): too many positional arguments",
+                     short, "ring:4", "allgather")
         self.refused("allgather combines nothing: leave out commutative", ring, "ring:4", "allgather", commutative=True)
         self.refused("sizes: node 1 gives 1 block, and sizes[1] is None", ring, "ring:4", "allgatherv", sizes=[8])
-        with self.assertRaisesRegex(wc.UsageError, "^unknown operation 'allgathr'; available: broadcast reduce allgather"):
+        with self.assertRaisesRegex(wc.UsageError, r"^unknown operation 'allgathr' \(did you mean 'allgather'\?\); available: broadcast reduce allgather"):
             wc.record(ring, "ring:4", "allgathr")
 
     def test_a_network_is_a_text_a_topology_or_a_graph(self):
