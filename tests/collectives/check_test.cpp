@@ -134,7 +134,8 @@ TEST_CASE("a formula that is off by one is found, whichever of whichever algorit
   for (const Algorithm* const algorithm : registry()) {
     const Collective collective(*algorithm, cases::plain_arguments(*algorithm));
     std::optional<Topology> topology;
-    for (const char* const on : {"torus:4x4", "hypercube:3", "ring:9", "ring:6", "complete:5"}) {
+    for (const char* const on :
+         {"torus:4x4", "hypercube:3", "ring:9", "ring:6", "complete:5", "torus:5x5", "tree:7"}) {
       if (!topology && !refusal(collective, Topology::parse(on))) topology = Topology::parse(on);
     }
     CAPTURE(algorithm->name, algorithm->operation->name);

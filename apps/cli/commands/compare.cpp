@@ -4,6 +4,7 @@
 #include "wormcube/apps/cli/commands/compare_text.hpp"
 #include "wormcube/apps/cli/commands/draw.hpp"
 #include "wormcube/apps/cli/commands/plots.hpp"
+#include "wormcube/apps/cli/core/provenance.hpp"
 #include "wormcube/apps/cli/core/time_limited.hpp"
 #include "wormcube/apps/cli/options/algorithms.hpp"
 #include "wormcube/apps/cli/options/call.hpp"
@@ -155,7 +156,7 @@ void write_plot(const Context& context, const CompareCommand& options, const Jso
                {"nodes", json["nodes"]},
                {"algorithm", call["algorithm"]},
                {"block_bytes", size["block_bytes"]},
-               {"provenance", Json::object()}};
+               {"provenance", provenance_json(context)}};
       if (options.choice.by_replay()) {
         row["time_ps"] = 1e6 * call["time_us"].get<double>();
       } else {
