@@ -263,7 +263,7 @@ def tutorial_plot(gallery):
         gallery.run("replay", "allreduce", "--on", "hypercube:4", "--algorithm", "recursive-doubling,ring", "--bytes", "64..1M", "--json", "times.json", folder=folder)
         gallery.run("plot", "times.json", "--svg", "plot.svg", folder=folder)
         plot = Path(folder, "plot.svg").read_text(encoding="utf-8")
-        return re.sub(r'<text[^>]*>(?:\(\d\) wormcube|\d{4}-)[^<]*</text>', "", plot)
+        return re.sub(r'<text[^>]*>(?:(?:\(\d\) )?wormcube \d|\d{4}-)[^<]*</text>', "", plot)
 
 
 def docs(program, folder):
