@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 import json
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -77,6 +78,13 @@ class Commands(unittest.TestCase):
         self.assertIn("<svg", picture.svg[:1000])
         self.assertIn('src="data:image/svg+xml;base64,', picture._repr_html_())
         with tempfile.TemporaryDirectory() as folder:
+            picture.save(os.path.join(folder, "plot.svg"))
+            with open(os.path.join(folder, "plot.svg"), encoding="utf-8") as file:
+                self.assertEqual(file.read(), picture.svg)
+            if shutil.which("rsvg-convert"):
+                picture.save(os.path.join(folder, "plot.pdf"))
+                with open(os.path.join(folder, "plot.pdf"), "rb") as file:
+                    self.assertEqual(file.read(5), b"%PDF-")
             page.save(os.path.join(folder, "a b.html"))
             with open(os.path.join(folder, "a b.html"), encoding="utf-8") as file:
                 self.assertEqual(file.read(), page.html)
