@@ -216,7 +216,8 @@ TEST_CASE("routes are appended to the path", "[routing]") {
   CHECK(path.front() == 77);
 }
 
-TEST_CASE("a move in a complete dimension is one hop, to the node that many numbers on", "[routing]") {
+TEST_CASE("a move in a complete dimension is one hop, to the node that many numbers on",
+          "[routing]") {
   const Routing routing(Topology::parse("ring:4*complete:5"));
   for (Rank from = 0; from < 20; ++from) {
     for (int hops = -4; hops <= 4; ++hops) {
