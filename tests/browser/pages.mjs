@@ -273,7 +273,7 @@ function findCollisions() {
   }
   const nodes = [...document.querySelectorAll("svg.network .node")].map((node) => {
     const box = node.querySelector(".box"), circle = node.querySelector("circle"), of = (element, name) => Number(element.getAttribute(name));
-    const name = box ? node.querySelector("text").textContent : node.querySelector("title").textContent;
+    const name = box ? (node.querySelector("text")?.textContent ?? "") : node.querySelector("title").textContent;
     return box ? { name, x: of(box, "x") + of(box, "width") / 2, y: of(box, "y") + of(box, "height") / 2, r: of(box, "width") / 2, square: true } : { name, x: of(circle, "cx"), y: of(circle, "cy"), r: of(circle, "r"), square: false };
   });
   const names = new Set(nodes.map(({ name }) => name));
