@@ -70,7 +70,7 @@ constexpr std::array built_in_machines{
                "assumed to be the slower ones",
                "lanl/PPT, hardware/interconnect/configs; sst-macro, configurations/hopper_*"},
     ProfileRow{"tpu-v4", "torus:4x4x4", 2020, "packet", true, 0, 512, 11'378, 1'000'000, 11'378, 89,
-               2, 3, "a v v", 0, "all of the start-up is in the hop",
+               2, 3, "a v v", 0, "this profile has per-hop latency only",
                "jax-ml/scaling-book; cloud.google.com/tpu/docs/v4"},
     ProfileRow{"trainium2", "torus:4x4", 2024, "packet", true, 1'500'000, 512, 4000, no_figure,
                4000, 2, 1, 1, "v d -", 0, "links of a third dimension are half as fast",

@@ -23,7 +23,7 @@ struct MscclStep {
   MscclBuffer source = MscclBuffer::input, target = MscclBuffer::input;
   int source_at = 0, target_at = 0, count = 1;
   int wait_block = -1, wait_step = -1;  ///< the thread block and the step that must be done; -1
-  bool flagged = false;                 ///< it tells that it is done (hasdep)
+  bool flagged = false;                 ///< it signals that it is done (hasdep)
 
   bool sends() const {
     return type == MscclType::s || type == MscclType::rcs || type == MscclType::rrs ||

@@ -42,7 +42,7 @@ struct MscclRun {
 /// Every thread block as far as it gets, in rounds, with FIFOs without limit.
 MscclRun run_msccl(const MscclAlgorithm& algorithm);
 
-/// Whether it gets stuck with FIFOs of so many operations, each of up to so many chunks.
+/// Whether it gets stuck if FIFOs hold `operations` operations of up to `chunks` chunks each.
 std::optional<std::string> stuck_with_fifos(const MscclAlgorithm& algorithm, int operations,
                                             int chunks);
 

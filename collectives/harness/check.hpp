@@ -1,4 +1,4 @@
-// Checks an algorithm on a network: records it dry, counts, compares with predictions, proves.
+// Checks an algorithm on a network: dry-runs it, counts, compares with predictions, proves.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 

@@ -7,6 +7,8 @@ import html
 import json
 import os
 import pathlib
+import shutil
+import subprocess
 import tempfile
 from typing import Any, Iterable, List, Optional, Sequence, Tuple, TYPE_CHECKING, Union
 
@@ -113,6 +115,17 @@ class Picture(_Written):
     def svg(self) -> str:
         """The picture's text."""
         return self.text
+
+    def save(self, path: Union[str, "os.PathLike[str]"]) -> None:
+        """Write it to a file: SVG, or PDF or PNG by the ending of its name (these need rsvg-convert)."""
+        ending = pathlib.Path(path).suffix.lower()
+        if ending not in (".pdf", ".png"):
+            super().save(path)
+            return
+        converter = shutil.which("rsvg-convert")
+        if converter is None:
+            raise Error(f"{os.fspath(path)}: {ending[1:].upper()} needs rsvg-convert (Debian: librsvg2-bin); save it as .svg instead")
+        subprocess.run([converter, f"--format={ending[1:]}", f"--output={os.fspath(path)}"], input=self.text.encode(), check=True)
 
     def _repr_html_(self) -> str:
         return self.image("max-width:100%;box-sizing:border-box;padding:12px;border-radius:6px;background:#fff")

@@ -6,7 +6,7 @@ usage: memory_estimates.py PROGRAM [WORD..]     only the commands that contain a
 
 Each command is made to need well over 50 MiB, so that the program itself (some 10 MiB) does not decide.
 The estimate is `provenance.memory_estimate_bytes` of the JSON; the measurement the resident set's maximum that
-wait4 tells of the finished process. What needs more threads than the system gives is left out, and said.
+wait4 reports for the finished process. Commands that need more threads than the system has are skipped, with a note.
 """
 import os
 import struct

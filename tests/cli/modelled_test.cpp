@@ -33,7 +33,7 @@ TEST_CASE("list --cost replay gives replay's times, sorts by them and marks the 
     if (row["ports"] == "one" && row["considered_by_auto"]) least = std::min(least, time);
     if (row["chosen_by_auto"]) chosen = row["algorithm"];
   }
-  // What `auto` takes may have options that no row has; here the least has none.
+  // What `auto` picks may have options that no row has; here the least has none.
   const auto taken = run_wormcube(
                          "replay alltoall --on ring:6 --machine t3d --bytes 256 --cost replay "
                          "--messages off --json -")

@@ -58,13 +58,13 @@ def reproduce(program, file, command, rows, stop):
     raise SystemExit(f"stopped.py: {command}: no row was kept")
 
 
-def begun(program, file, command, stop, tells=True):
-    """Seconds from signal to end, and the JSON, of a command that was stopped in its work; if it tells of that."""
+def begun(program, file, command, stop, reports=True):
+    """Seconds from signal to end, and the JSON, of a command that was stopped in its work, if it reports that."""
     delay = 3
     for _ in range(5):  # later and later, until it has begun
         code, took, document = stopped(program, command, file, stop, delay)
         require(code != 0, f"{command}: finished within {delay} s: nothing to stop")
-        if code == CODES[stop] and (document is not None or not tells):
+        if code == CODES[stop] and (document is not None or not reports):
             return took, document
         delay *= 2
     raise SystemExit(f"stopped.py: {command}: stopped before it had begun")
@@ -81,7 +81,7 @@ def main():
         figure = reproduce(program, file, f"reproduce wang-tseng --sizes {sides} --count-up-to 2000000", "series",
                            signal.SIGINT)
         hours = "check alltoall --on complete:70000 --algorithm bruck --record-pieces 1000000000000000"
-        took, document = begun(program, file, hours, signal.SIGINT, tells=False)
+        took, document = begun(program, file, hours, signal.SIGINT, reports=False)
         require(took < 10, f"{hours}: ended {took:.1f} s after the signal")
         require(document in ([], None), f"{hours}: {document}")
         _, document = begun(program, file, "fft --on torus:4x4 --shape 65536 --iterations 1000000", signal.SIGTERM)

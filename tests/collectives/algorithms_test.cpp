@@ -305,7 +305,7 @@ TEST_CASE("auto counts contention that no formula knows, and does not trust what
     if (operation->reduces) arguments.reduction = find_reduction("sum", "double");
     return cheapest(operation, topology, CostModel{}, 4096, Ports::one, arguments);
   };
-  // By formulas that leave contention out pairwise and shift would be the cheapest.
+  // Modelled without contention, pairwise and shift would be the cheapest.
   CHECK(chosen(operations::reduce_scatter, "ccc:3").name() == "ring");
   CHECK(chosen(operations::alltoall, "circulant:12+1+3").name() == "bruck");
   CHECK(chosen(operations::alltoall, "ccc:3").name() == "shift");

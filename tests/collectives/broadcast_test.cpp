@@ -210,7 +210,7 @@ TEST_CASE("pipelined broadcast takes N + d steps of m / N from every root", "[br
   row(broadcast("pipelined:packets=5", "hypercube:0"), 0, 0, 0);
 }
 
-TEST_CASE("pipelined broadcast by itself takes the best number of packets", "[broadcast]") {
+TEST_CASE("pipelined broadcast by itself picks the best number of packets", "[broadcast]") {
   const CostModel model{.hop_us = 0};
   const auto best = broadcast("pipelined", "hypercube:4");
   for (const double bytes : {1e3, 2e5, 1e6}) {

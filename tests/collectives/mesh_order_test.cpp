@@ -212,7 +212,7 @@ TEST_CASE("the three orders cost what the specification's table says") {
 }
 
 TEST_CASE(
-    "auto takes the order that weighs start-ups against transmission, the paper's of equals") {
+    "auto picks the order that weighs start-ups against transmission, the paper's of equals") {
   const auto best = [](const char* mesh, double startup_us, Bytes block_bytes) {
     CostModel model;
     model.startup_us = startup_us;

@@ -215,7 +215,7 @@ TEST_CASE("a result of a reduction that comes to a node again is not exactly onc
   }
 }
 
-TEST_CASE("nothing is claimed by silence", "[collectives][mutants]") {
+TEST_CASE("properties default to not claimed", "[collectives][mutants]") {
   const Algorithm silent{.operation = operations::barrier,
                          .name = "silent",
                          .summary = "says nothing of itself",

@@ -139,7 +139,7 @@ def command_line(generator):
     if command == "reproduce":
         words += [generator.choice(["kim", "suh", "dimakopoulos", "wang-tseng", "x"]), "--sizes", "4"]
     options = COMMANDS[command]
-    # Preset networks and sizes are large.
+    # Default networks and sizes are large.
     chosen = [option for option in ("--on", "--iterations") if option in options and generator.random() < 0.95]
     chosen += generator.sample(options, min(len(options), generator.choice([0, 1, 1, 2, 2, 3])))
     for option in dict.fromkeys(chosen):

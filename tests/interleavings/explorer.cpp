@@ -39,7 +39,7 @@ bool releases(std::memory_order order) {
          order == std::memory_order_seq_cst;
 }
 
-/// What a thread knows, or a store tells who acquires it: of each word the
+/// What a thread knows, or learns when it acquires a store: of each word the
 /// latest store, by its number in the word's order, that is not hidden; of each
 /// thread how far it has come.
 struct View {
@@ -685,7 +685,7 @@ class Execution {
     location.stores.insert(location.stores.begin() + at, store);
     if (order == std::memory_order_seq_cst)
       location.last_sequential = std::max(location.last_sequential, at);
-    if (releases(order)) ++mine.clock[running_];  // what comes now is not told by it
+    if (releases(order)) ++mine.clock[running_];  // it does not publish what follows
   }
   // What is stored from there on has the next number.
   void make_room(Location& location, int number, int from) {
@@ -716,7 +716,7 @@ class Execution {
     return false;
   }
 
-  // All that what comes depends on: what each thread has been told, where it
+  // All that the future depends on: what each thread knows, where it
   // stands, memory.
   bool is_known() {
     if (!bounds_.merge) {

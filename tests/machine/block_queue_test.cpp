@@ -19,7 +19,7 @@ struct Turn {
   Turn* next = nullptr;
 };
 
-/// So many tasks, numbered from 0, in blocks; none is fresh.
+/// Tasks, numbered from 0, in blocks; none is fresh.
 struct Turns {
   Turns(int tasks, std::size_t block) : all(static_cast<std::size_t>(tasks)) {
     for (int i = 0; i < tasks; ++i) all[i].number = i;

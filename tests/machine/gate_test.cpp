@@ -123,7 +123,7 @@ TEST_CASE("a gate of one thread does the same, and locks nothing", "[machine]") 
   }
 }
 
-// The node arms and parks again and again; others arrive once each per round, one of them stops it
+// The node arms and parks repeatedly; others arrive once each per round, one of them stops it
 // in the last. In each round in which it parked exactly one wakes it, and never one too many.
 TEST_CASE("a gate loses no wake-up and gives none twice", "[network][stress]") {
   constexpr int others = 3, rounds = 3000;

@@ -51,8 +51,8 @@ TEST_CASE("an inbox of one thread does the same, and locks nothing", "[machine]"
   }
 }
 
-// Three threads put what they have, again and again, into an inbox that opens and closes; what is
-// refused they keep. In the end each waiter has been taken as often as it was put.
+// Three threads repeatedly put what they have into an inbox that opens and closes. They keep what
+// it refuses. In the end each waiter has been taken as often as it was put.
 TEST_CASE("an inbox loses no waiter and gives none twice", "[network][stress]") {
   constexpr int others = 3, rounds = 1000;  // each takes turns of all threads
   struct Item : Waiter {

@@ -310,7 +310,7 @@ TEST_CASE("a receive is cancelled if nothing has come for it", "[machine][reques
   });
 }
 
-TEST_CASE("persistent requests go again and again", "[machine][requests]") {
+TEST_CASE("persistent requests start repeatedly", "[machine][requests]") {
   run_on_all("hypercube:3", [](Node& node) {
     Requests& requests = requests_of(node);
     std::vector<std::array<int, 2>> numbers(3);
@@ -551,7 +551,7 @@ TEST_CASE("dry runs, proofs, views and traces have no requests", "[machine][requ
   CHECK_THROWS_WITH(machine.run(program, trace), Contains("requests"));
 }
 
-// Random messages with random ways to send, receive and complete, again and again; each node knows
+// Random messages with random ways to send, receive and complete, in a loop; each node knows
 // how many come, and the sum of what they say.
 TEST_CASE("random requests, all of them complete and right", "[machine][requests][stress]") {
   for (MachineOptions options : variations()) {

@@ -95,7 +95,7 @@ TEST_CASE("random steps on every kind of machine", "[machine][stress]") {
   }
 }
 
-TEST_CASE("short runs start and end again and again", "[machine][stress]") {
+TEST_CASE("short runs start and end repeatedly", "[machine][stress]") {
   for (const MachineOptions& options : with_windows()) {
     CAPTURE(describe(options));
     Machine machine(Topology::parse("hypercube:3"), options);
@@ -110,7 +110,7 @@ TEST_CASE("short runs start and end again and again", "[machine][stress]") {
   }
 }
 
-TEST_CASE("machines are made, run once and destroyed again and again", "[machine][stress]") {
+TEST_CASE("machines are made, run once and destroyed repeatedly", "[machine][stress]") {
   for (const MachineOptions& options : with_windows()) {
     CAPTURE(describe(options));
     for (int i = 0; i < 40 / patience; ++i) {

@@ -419,7 +419,7 @@ TEST_CASE("a window out of range is refused", "[machine][window]") {
   }
 }
 
-TEST_CASE("windows on many more nodes than workers, again and again", "[machine][window][stress]") {
+TEST_CASE("windows on many more nodes than workers, repeatedly", "[machine][window][stress]") {
   for (const ExecutorKind executor : {ExecutorKind::threads, ExecutorKind::fibers}) {
     for (const int workers : {1, 2, 4}) {
       if (executor == ExecutorKind::threads && workers > 1) continue;  // fibers' only

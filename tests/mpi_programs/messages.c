@@ -60,7 +60,7 @@ int main(int argc, char **argv) {
   CHECK(index == MPI_UNDEFINED);
   MPI_Barrier(MPI_COMM_WORLD);
   MPI_Waitall(size, requests, MPI_STATUSES_IGNORE);
-  /* Asked for again and again. */
+  /* Polled. */
   int flag = 0, token = rank;
   MPI_Irecv(values, 1, MPI_INT, previous, 1, MPI_COMM_WORLD, requests);
   MPI_Isend(&token, 1, MPI_INT, next, 1, MPI_COMM_WORLD, requests + 1);

@@ -72,7 +72,7 @@ static void other_counts_beside(void) {
   MPI_Ialltoallv(out, counts, places, MPI_INT, in, in_counts, places, MPI_INT, MPI_COMM_WORLD, &request);
   MPI_Wait(&request, MPI_STATUS_IGNORE);
 }
-/* Rank 3 sleeps, again and again, and is to do so until the job ends. */
+/* Rank 3 sleeps in a loop until the job ends. */
 static void other_counts_while_one_sleeps(void) {
   if (rank == 3) {
     for (;;) usleep(10);

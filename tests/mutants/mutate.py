@@ -468,13 +468,13 @@ def configure():
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("files", nargs="*", help="files or folders; default: " + " ".join(FOLDERS))
-    parser.add_argument("--sample", type=int, default=10, metavar="N", help="so many, chosen at random; 0: all")
-    parser.add_argument("--seconds", type=float, default=1800, help="start no mutant after so long")
-    parser.add_argument("--seed", type=int, default=int(time.time()), help="of the choice")
+    parser.add_argument("--sample", type=int, default=10, metavar="N", help="mutants to try, chosen at random; 0: all")
+    parser.add_argument("--seconds", type=float, default=1800, help="start no mutant after this many seconds")
+    parser.add_argument("--seed", type=int, default=int(time.time()), help="seed of the random choice")
     parser.add_argument("--tests", metavar="SPEC", help="a Catch2 test spec instead of the near tests")
     parser.add_argument("--all", action="store_true", help="what survives the near tests meets all: minutes each")
     parser.add_argument("--again", action="store_true", help="forget what earlier runs found")
-    parser.add_argument("--jobs", type=int, default=os.cpu_count(), help="so many at a time")
+    parser.add_argument("--jobs", type=int, default=os.cpu_count(), help="trials at a time")
     parser.add_argument("--launcher", default="", metavar="COMMAND", help="put before each process, such as `nice`")
     parser.add_argument("--list", action="store_true", help="show the mutants and stop")
     arguments = parser.parse_args()
@@ -521,7 +521,7 @@ def main():
         build("wormcube_tests")
         trial, survivors = Trial(open_ones, arguments), []
         with concurrent.futures.ThreadPoolExecutor(arguments.jobs) as pool:
-            # What a schema holds is quick: it goes first.
+            # Mutants that schemas find are quick: they come first.
             numbers = sorted(trial.numbers, key=lambda number: (number in trial.alone, number))
             tries = pool.map(lambda n: trial.try_near(n) if time.monotonic() - start < arguments.seconds else "not tried", numbers)
             for number, verdict in zip(numbers, tries):

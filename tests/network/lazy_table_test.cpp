@@ -53,7 +53,7 @@ TEST_CASE("a walk over a lazy table visits what there is, not its slots", "[netw
   constexpr std::size_t slots = 200'000'000;
   LazyTable<Counted> table(slots);
   for (std::size_t i = 0; i < 10; ++i) table.get(i * (slots / 10), i);
-  // So many walks over 2e8 slots would take minutes.
+  // With sanitizers, 1000 walks over 2e8 slots would take minutes.
   constexpr std::size_t walks = sanitized ? 100 : 1000;
   std::size_t visits = 0;
   for (std::size_t walk = 0; walk < walks; ++walk) table.each([&](Counted&) { ++visits; });

@@ -486,7 +486,7 @@ TEST_CASE("an error on a carried worm's path is its sender's failure", "[network
   CHECK(bench.host.completions == std::vector<Rank>{0});
 }
 
-// Whoever queues again and again for one busy port must not hold up the rest.
+// A worm that queues repeatedly for one busy port must not hold up the rest.
 TEST_CASE("waiters that one thread is handed are served in the order in which it is handed them",
           "[network]") {
   Bench bench(Topology::parse("line:4"));

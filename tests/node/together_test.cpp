@@ -263,7 +263,7 @@ TEST_CASE("a part finds the plans of its node", "[together][plan]") {
   CHECK(made == 16);
 }
 
-TEST_CASE("many parts on many nodes, again and again", "[together][stress]") {
+TEST_CASE("many parts on many nodes, repeatedly", "[together][stress]") {
   for (const ExecutorKind executor : {ExecutorKind::threads, ExecutorKind::fibers}) {
     Machine machine(Topology::parse("torus:4x4"), worlds::machine(executor, true));
     for (int run = 0; run < 3; ++run) {

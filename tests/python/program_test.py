@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 import json
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -85,6 +86,13 @@ class Commands(unittest.TestCase):
         with self.assertRaisesRegex(wc.UsageError, "^plot: argument 1 has 0 results with times;"):
             wc.plot(schedule.check())
         with tempfile.TemporaryDirectory() as folder:
+            picture.save(os.path.join(folder, "plot.svg"))
+            with open(os.path.join(folder, "plot.svg"), encoding="utf-8") as file:
+                self.assertEqual(file.read(), picture.svg)
+            if shutil.which("rsvg-convert"):
+                picture.save(os.path.join(folder, "plot.pdf"))
+                with open(os.path.join(folder, "plot.pdf"), "rb") as file:
+                    self.assertEqual(file.read(5), b"%PDF-")
             page.save(os.path.join(folder, "a b.html"))
             with open(os.path.join(folder, "a b.html"), encoding="utf-8") as file:
                 self.assertEqual(file.read(), page.html)

@@ -216,7 +216,8 @@ TEST_CASE("routes are appended to the path", "[routing]") {
   CHECK(path.front() == 77);
 }
 
-TEST_CASE("a move in a complete dimension is one hop, so many numbers on", "[routing]") {
+TEST_CASE("a move in a complete dimension is one hop, to the node that many numbers on",
+          "[routing]") {
   const Routing routing(Topology::parse("ring:4*complete:5"));
   for (Rank from = 0; from < 20; ++from) {
     for (int hops = -4; hops <= 4; ++hops) {
@@ -392,7 +393,7 @@ TEST_CASE("a cycle that is reported is one, and is found if there is one", "[rou
     }
     REQUIRE(std::set<Channel>(cycle->begin(), cycle->end()).size() == cycle->size());
   }
-  // Oracle: take away, again and again, what depends on nothing that is left. A cycle is what
+  // Oracle: repeatedly remove what depends on nothing that is left. A cycle is what
   // cannot be taken away.
   std::set<Channel> left;
   for (Channel c = 0; c < count; ++c) left.insert(c);

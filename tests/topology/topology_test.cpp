@@ -87,7 +87,7 @@ TEST_CASE("networks have the links of the textbook", "[topology]") {
   CHECK(links("hypercube:0") == 0);
 }
 
-TEST_CASE("a neighbour is so many hops along its dimension", "[topology]") {
+TEST_CASE("a neighbour is a number of hops along its dimension", "[topology]") {
   const Topology torus = Topology::parse("torus:3x5");
   CHECK(torus.neighbour(7, 1, +3) == 5);
   CHECK(torus.neighbour(7, 1, -3) == 9);

@@ -443,7 +443,7 @@ Action add_list(CLI::App& program) {
   add_on_option(app, options->on, false);
   add_ranked_options(app, options->ranked);
   app.add_option("--ports", options->ports,
-                 "Conclude for machines with one port, with all ports, or for both (default: the "
+                 "Mark what `auto` picks with one port, with all ports, or with both (default: the "
                  "machine's, else both)")
       ->type_name("one|all|both")
       ->check(one_of({"one", "all", "both"}))

@@ -340,9 +340,9 @@ Action add_tune(CLI::App& program) {
   add_machine_options(app, options->machine);
   add_output_options(app, options->output, true, false);
   app.footer(
-      "Every one-port algorithm with formulas runs with blocks of every size; ts, tw, tr and tc "
-      "are those of the least sum of\n"
-      "squared relative errors, none below 0. For each operation and size the table has the "
+      "Every one-port algorithm with formulas runs with blocks of every size. The fit minimizes "
+      "the sum of squared relative\n"
+      "errors, with no constant below 0. For each operation and size the table has the "
       "fastest algorithm, and the pick of `auto`\n"
       "with fitted constants, with default constants, and by work (--cost work, which needs no "
       "profile), with their\n"

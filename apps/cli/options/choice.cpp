@@ -48,11 +48,15 @@ void add_machine_costs(CLI::App& app, ChoiceOptions& choice, CostModel& model) {
 void add_choice_options(CLI::App& app, ChoiceOptions& choice, CostModel& model,
                         const std::string& name, const std::vector<std::string>& values) {
   add_machine_costs(app, choice, model);
-  app.add_option(name, choice.by,
-                 "The cost that decides. formula: modelled time; replay: time on the machine, or "
-                 "on one with these constants (docs/explanation/replay.md); work: messages and "
-                 "bytes of all nodes, which is what emulation costs" +
-                     std::string(values.size() > 3 ? "; measured: time on this computer" : ""))
+  std::string help =
+      "The cost that decides. formula: modelled time; replay: time on the machine, or on one with "
+      "these constants (docs/explanation/replay.md)";
+  for (const std::string& value : values) {
+    if (value == "work")
+      help += "; work: messages and bytes of all nodes, which is what emulation costs";
+    if (value == "measured") help += "; measured: time on this computer";
+  }
+  app.add_option(name, choice.by, help)
       ->type_name(fmt::format("{}", fmt::join(values, "|")))
       ->check(one_of(values))
       ->capture_default_str()

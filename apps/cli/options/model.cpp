@@ -155,7 +155,8 @@ void add_model_options(CLI::App& app, ModelOptions& options) {
        "Time from a flit's start on a link to its earliest start on the next (default: a flit's "
        "time)");
   time("--credit", options.credit,
-       "Time from then until its slot can be reused (default: a picosecond)");
+       "Time from a flit's start on the next link until its slot can be reused (default: a "
+       "picosecond)");
   options.slots_option =
       app.add_option("--slots", options.slots, "Flits that a virtual channel's buffer holds")
           ->type_name("N")

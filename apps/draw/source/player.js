@@ -256,7 +256,7 @@ function legend(play, state) {
   if (play.blocks.kind && !network.large && network.nodes <= 256)
     items.push(sample("", "the node's share of its result", "share"));
   if (network.labels.length > 0)
-    items.push(h("span", { class: "sample" }, h("b", {}, network.labels[0][2]),
+    items.push(h("span", { class: "sample stub-number" }, h("b", {}, network.labels[0][2]),
         network.nodes > 256 ? "first node of the row or column" :
                               "at a stub: the node at its other end"));
   if (state.select) items.push(sample("", "selected node", "selected-node"));
@@ -504,7 +504,8 @@ class Page {
         (strip, i) =>
             h("div", { class: "strip-row" },
               state.comparing ? h("b", { style: `color:var(--line-${algorithmColours[i]})` },
-                                  state.plays[i].algorithm) :
+                                  ...state.plays[i].algorithm.split(/(?<=:)/).flatMap(
+                                      (part, at) => at > 0 ? [h("wbr"), part] : [part])) :
                                 null,
               h("div", { class: "strip-box" }, strip.element)));
     return h("section", { class: "card timeline", "aria-label": "Timeline" }, transport, rows);

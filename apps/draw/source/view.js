@@ -361,11 +361,12 @@ export class SvgView extends View {
         const lines = network.label(v).split("\n");
         const bar = this.play.blocks.kind ? 1 : 0, size = network.number_size;
         lines.forEach((line, i) => {
+          const up = Math.max(1.5, 15.9 - r);  // two lines end above the bar
           const dy = lines.length > 1 ? (i - 0.5) * 9.2 + 3 : size * 0.36 - 3 * bar;
           g.append(
               svg("text", {
                 x,
-                y: y + dy - (lines.length > 1 ? 1.5 * bar : 0),
+                y: y + dy - (lines.length > 1 ? up * bar : 0),
                 "font-size": size,
                 "data-length": line.length
               },

@@ -55,7 +55,7 @@ class Strand {
 
 /// The idle strands. A new one takes system calls, so they are kept. A node never changes its
 /// thread, so a strand returns to the thread that it came from. Stacks are created several at once,
-/// and without guards when there are so many that their maps would use up the process's limit.
+/// and without guards when their maps would use up the process's limit.
 class IdleStrands {
  public:
   static std::unique_ptr<Strand> take() {

@@ -170,7 +170,7 @@ class MpiMachine::Impl::MpiNode final : public Node {
   std::deque<MpiTransfer>
       transfers;  // of the current step; kept, so that steady state does not allocate
   std::size_t transfers_in_use = 0;
-  /// Steps that did not wait; after so many the node yields, as in EmulatedNode.
+  /// Steps that did not wait; after most_steps_in_a_row the node yields, as in EmulatedNode.
   static constexpr int most_steps_in_a_row = 64;
   int steps_in_a_row = 0;
 

@@ -9,8 +9,7 @@ namespace interleavings {
 namespace programs {
 namespace {
 
-// A node arms its gate again and again; each of the others arrives once each
-// time.
+// A node arms its gate repeatedly; each of the others arrives once each time.
 template <int Threads, int Rounds>
 struct Arrivals : Nodes {
   static constexpr int threads = Threads;

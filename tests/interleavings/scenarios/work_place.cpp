@@ -37,7 +37,7 @@ struct Workers {
 
   void all_wait(int worker) {
     require(Deadlock, "some node runs, or all have ended");
-    require(!BothOnOne || worker == 0, "the run cannot end meanwhile: it is told by who has nodes");
+    require(!BothOnOne || worker == 0, "the run cannot end meanwhile: a worker with nodes ends it");
     found = found + 1;
     for (const Plain<int>& each : work) require(each == 1, "it sees what all have done");
     for (int node = 0; node < 2; ++node) {
