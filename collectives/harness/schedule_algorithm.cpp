@@ -3,6 +3,8 @@
 #include "wormcube/collectives/harness/schedule_algorithm.hpp"
 
 #include "wormcube/collectives/core/registry.hpp"
+#include "wormcube/collectives/harness/brackets.hpp"
+#include "wormcube/collectives/harness/check.hpp"
 #include "wormcube/collectives/harness/schedule_plan.hpp"
 #include "wormcube/runtime/base/error.hpp"
 #include "wormcube/runtime/schedule/check.hpp"
@@ -26,6 +28,7 @@ struct LoadedSchedule {
   std::vector<SlotPlan> plans;
   Algorithm algorithm;
   std::map<std::string, Prediction, std::less<>> predictions;
+  bool brackets_differ = false;
 };
 LoadedSchedule*& loaded() {
   static LoadedSchedule* schedule = nullptr;
@@ -224,7 +227,8 @@ const Algorithm& add_schedule_algorithm(NamedSchedule named, const ScheduledCall
                                                        .name = schedule_algorithm_name,
                                                        .summary = "the messages of a schedule file",
                                                        .source = "a schedule file"},
-                                                      {}});
+                                                      {},
+                                                      false});
   kept->plans = node_plans(kept->named, goal);
   const auto several = [&](const RankLog& log) {
     for (std::size_t step = 0, begin = 0; step < log.step_ends.size();
@@ -243,12 +247,20 @@ const Algorithm& add_schedule_algorithm(NamedSchedule named, const ScheduledCall
       std::ranges::any_of(kept->named.schedule.ranks, several) ? Ports::all : Ports::one;
   algorithm.exactly_once = report.exactly_once == true;
   algorithm.needs_commutative = operation->reduces && kept->named.commutative;
-  algorithm.brackets_differ = [](const Setting&) { return !loaded()->named.commutative; };
+  algorithm.brackets_differ = [](const Setting&) { return loaded()->brackets_differ; };
   algorithm.require = require_schedule;
   algorithm.predict = predict_schedule;
   algorithm.program = run_schedule;
   algorithm.parts = [](const Setting&) { return loaded()->named.form.parts; };
   loaded() = kept.get();
+  if (operation->reduces) {
+    Collective collective(algorithm, call.arguments);
+    collective.arguments.reduction = bracketing_reduction(kept->named.commutative);
+    const Topology& own = kept->named.schedule.topology;
+    const Contract contract =
+        contract_of(collective, own.nodes(), unit_block_bytes(collective, own), 1);
+    kept->brackets_differ = ends_alike(collective, own, contract) == false;
+  }
   add_algorithm(algorithm, origin);
   return algorithm;
 }

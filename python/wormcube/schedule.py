@@ -220,12 +220,7 @@ class Schedule:
     def draw(self, **options: Any) -> Page:
         """The page that plays the schedule."""
         with self._file() as path:
-            try:
-                return Page(program.text(["draw", "--schedule", path, *program.words_of(options), "--html", "-"]))
-            except UsageError as error:
-                if str(error).startswith("unknown option --schedule"):
-                    raise UsageError("the program cannot play schedules yet: picture(step) draws one step", error.code, error.command) from error
-                raise
+            return Page(program.text(["draw", "--schedule", path, *program.words_of(options), "--html", "-"]))
 
     def picture(self, step: int = 0) -> Picture:
         """A step's messages on the links of the network."""
@@ -252,7 +247,7 @@ class Schedule:
         try:
             page = self.draw()
             return page._repr_html_() if len(page.text) <= self.page_limit else self._stills()
-        except UsageError:  # the program draws no schedules
+        except UsageError:  # too large for a player
             with contextlib.suppress(Error):
                 return self._stills()
         except Error:

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "wormcube/tests/cli/program.hpp"
 
+#include <algorithm>
 #include <filesystem>
 #include <fstream>
 #include <string>
@@ -167,6 +168,29 @@ TEST_CASE("a schedule's text is checked and shown again") {
   }
   CHECK_THAT(run_wormcube("run --schedule " + file.path() + " --on ring:4").err,
              Contains("is for 16 nodes; ring:4 has 4"));
+  // Among the algorithms, and on a page.
+  const auto listed = run_wormcube("list --schedule " + file.path() + " --json -").json();
+  const auto ranks = [&](const char* name) {
+    return std::ranges::any_of(listed, [&](const auto& row) {
+      return row["algorithm"] == name && row["topology"] == "torus:4x4" && row["predicted"]["startups"] == 4;
+    });
+  };
+  CHECK(ranks("schedule"));
+  CHECK(ranks("suh-torus"));
+  const auto best = run_wormcube("best --schedule " + file.path() +
+                                 " --algorithm shift --bytes 96 --ports one --json -")
+                        .json();
+  CHECK(best[0]["winner"] == "schedule");
+  const auto compared = run_wormcube("compare --schedule " + file.path() +
+                                     " --algorithm suh-torus --bytes 96 --json -")
+                            .json();
+  CHECK(compared["sizes"][0]["calls"].size() == 2);
+  const Output page = run_wormcube("draw --schedule " + file.path() + " --html -");
+  CHECK(page.exit == 0);
+  CHECK_THAT(page.out, Contains("\"algorithm\":\"schedule\""));
+  for (const char* const command : {"draw --html -", "compare --algorithm shift,ring", "best"}) {
+    CHECK_THAT(run_wormcube(command).err, Contains("is required"));
+  }
   put(wrong.path(),
       "wormcube schedule 1\ntopology ring:4\nsteps 1\n\nstep 0\nnode 0: send 8 to 1, send 8 to 3\n"
       "node 1: receive 8 from 0\n\nend\n");

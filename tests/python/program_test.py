@@ -462,19 +462,12 @@ class Proofs(unittest.TestCase):
         ran = wc.record(textbook.ring, "ring:4", "allgather").run(bytes=64, iterations=3, require=True)
         self.assertTrue(ran.passed)
 
-    @support.takes_schedules("draw")
     def test_a_player(self):
         schedule = wc.record(textbook.ring, "ring:4", "allgather")
+        self.assertIn('"algorithm":"schedule"', schedule.draw().text)
+        self.assertIn("<svg", schedule.picture(2).svg)
         self.assertTrue(schedule._repr_html_().startswith("<iframe"))
         schedule.page_limit = 10
-        self.assertEqual(schedule._repr_html_().count("data:image/svg+xml"), 3)
-
-    @unittest.skipIf("--schedule" in support.said("draw", "--help"), "the program plays schedules")
-    def test_a_program_that_plays_no_schedules(self):
-        schedule = wc.record(textbook.ring, "ring:4", "allgather")
-        with self.assertRaisesRegex(wc.UsageError, r"^the program cannot play schedules yet: picture\(step\) draws one step$"):
-            schedule.draw()
-        self.assertIn("<svg", schedule.picture(2).svg)
         self.assertEqual(schedule._repr_html_().count("data:image/svg+xml"), 3)
 
     def test_without_the_program_a_notebook_shows_the_messages(self):

@@ -299,6 +299,8 @@ ExitCode best(Context& context, const BestCommand& given) {
   if (options.markdown) options.output.require_text("--markdown");
   options.model = options.choice.cost_model(options.model);
   const std::vector<Bytes> sizes = parse_sizes(options.bytes);
+  options.ranked.use(options.operation, options.on);
+  if (options.on.empty()) throw UsageError("--on is required");
   const std::vector<Topology> topologies = parse_topologies(options.on);
   const std::vector<Operation> operations = operations_of(options.operation);
   options.ranked.require(operations);
@@ -428,7 +430,7 @@ Action add_best(CLI::App& program) {
       "best", "Find the best algorithm for each network, block size and port model");
   app.add_option("OPERATION", options->operation,
                  operations_text() + "; default: all whose blocks have one size");
-  add_on_option(app, options->on, true);
+  add_on_option(app, options->on, false);
   add_ranked_options(app, options->ranked);
   add_sizes_option(app, options->bytes, "Block sizes");
   app.add_option("--ports", options->ports, "How many messages a node sends and receives at a time")

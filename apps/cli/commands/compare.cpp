@@ -15,8 +15,10 @@
 #include "wormcube/apps/cli/options/modelled.hpp"
 #include "wormcube/apps/cli/options/networks.hpp"
 #include "wormcube/apps/cli/options/numbers.hpp"
+#include "wormcube/apps/cli/options/schedules.hpp"
 #include "wormcube/apps/cli/output/progress.hpp"
 #include "wormcube/apps/cli/output/results.hpp"
+#include "wormcube/collectives/harness/schedule_algorithm.hpp"
 #include "wormcube/runtime/base/error.hpp"
 
 #include <algorithm>
@@ -30,7 +32,7 @@ namespace wormcube::cli {
 namespace {
 
 struct CompareCommand {
-  std::string operation, on, html, plot;
+  std::string operation, on, html, plot, schedule;
   AlgorithmOptions algorithm;
   std::vector<std::string> bytes{"8..1M"};
   CallOptions call;
@@ -197,6 +199,12 @@ ExitCode compare(Context& context, const CompareCommand& given) {
   std::vector<Bytes> sizes = parse_sizes(options.bytes);
   std::ranges::sort(sizes);
   sizes.erase(std::unique(sizes.begin(), sizes.end()), sizes.end());
+  if (!options.schedule.empty()) {
+    use_schedule(options.schedule, options.operation, options.on, options.call);
+    options.algorithm.names.emplace_back(schedule_algorithm_name);
+  }
+  if (options.operation.empty()) throw UsageError("OPERATION is required");
+  if (options.on.empty()) throw UsageError("--on is required");
   const Topology topology = parse_topology(options.on);
   topology.require_routable();
   if (options.measures()) require_workers(options.machine, topology);
@@ -301,10 +309,9 @@ Action add_compare(CLI::App& program) {
   auto options = std::make_shared<CompareCommand>();
   CLI::App& app = *program.add_subcommand(
       "compare", "Compare a few algorithms by block size, and explain the difference");
-  app.add_option("OPERATION", options->operation, operations_text())->required();
+  app.add_option("OPERATION", options->operation, operations_text());
   app.add_option("--on", options->on, "The network, for instance ring:8 torus:4x4 hypercube:3")
       ->type_name("TOPOLOGY")
-      ->required()
       ->group("What");
   add_algorithm_options(app, options->algorithm);
   app.get_option("--algorithm")
@@ -313,6 +320,7 @@ Action add_compare(CLI::App& program) {
       ->description(
           "Two or more names from `wormcube list`, separated by commas, each with its "
           "options: suh-mesh:order=parity");
+  add_schedule_option(app, options->schedule, true);
   add_sizes_option(app, options->bytes, "Block sizes");
   add_call_options(app, options->call);
   add_choice_options(app, options->choice, options->model, "--cost",

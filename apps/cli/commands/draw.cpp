@@ -14,6 +14,7 @@
 #include "wormcube/apps/cli/options/modelled.hpp"
 #include "wormcube/apps/cli/options/networks.hpp"
 #include "wormcube/apps/cli/options/numbers.hpp"
+#include "wormcube/apps/cli/options/schedules.hpp"
 #include "wormcube/apps/cli/output/table.hpp"
 #include "wormcube/apps/draw/layout.hpp"
 #include "wormcube/apps/draw/page.hpp"
@@ -24,6 +25,7 @@
 #include "wormcube/collectives/core/explanations.hpp"
 #include "wormcube/collectives/harness/check.hpp"
 #include "wormcube/collectives/harness/contract.hpp"
+#include "wormcube/collectives/harness/schedule_algorithm.hpp"
 #include "wormcube/runtime/base/error.hpp"
 
 #include <algorithm>
@@ -78,7 +80,7 @@ using apps::totals_marks;
 
 struct DrawCommand {
   SweepOptions what;  // the calls on this network
-  std::string on;
+  std::string on, schedule;
   ModelOptions machine;
   CostModel model;                      ///< like the machine's constants
   std::optional<MachineModel> replays;  ///< --clock replay
@@ -566,6 +568,14 @@ ExitCode draw(Context& context, const DrawCommand& given) {
   if (options.clock == "replay" || (options.clock == "auto" && !options.machine.machine.empty())) {
     options.replays = resolved.model;
   }
+  if (!options.schedule.empty()) {
+    use_schedule(options.schedule, options.what.operation, options.on, options.what.call);
+    options.what.algorithm.names = {std::string(schedule_algorithm_name)};
+  }
+  if (options.what.operation.empty()) {
+    throw UsageError("OPERATION is required (or a schedule: --schedule FILE)");
+  }
+  if (options.on.empty()) throw UsageError("--on is required");
   Sweep sweep(options.what, {parse_topology(options.on)}, {parse_bytes(options.bytes)});
   const Operation operation = sweep.operation();
   const Topology& topology = sweep.topologies().front();
@@ -696,11 +706,11 @@ Action add_draw(CLI::App& program) {
   auto options = std::make_shared<DrawCommand>();
   CLI::App& app =
       *program.add_subcommand("draw", "Draw algorithms: a page that plays them, or still pictures");
-  app.add_option("OPERATION", options->what.operation, operations_text())->required();
+  app.add_option("OPERATION", options->what.operation, operations_text());
   app.add_option("--on", options->on, "The network, for instance ring:8 torus:4x4 hypercube:3")
       ->type_name("TOPOLOGY")
-      ->required()
       ->group("What");
+  add_schedule_option(app, options->schedule);
   add_algorithm_options(app, options->what.algorithm);
   app.add_option("--bytes", options->bytes, "Block size")
       ->type_name("N[K|M|G]")

@@ -402,6 +402,7 @@ ExitCode list(Context& context, const ListCommand& given) {
   const CommandLimit limit(context, milliseconds_of(options.time_limit));
   options.output.validate();
   options.model = options.choice.cost_model(options.model);
+  options.ranked.use(options.operation, options.on);
   options.ranked.require(options.operations());
   const auto algorithms = options.algorithms();
   std::vector<Json> results;
@@ -489,8 +490,7 @@ Action add_list(CLI::App& program) {
       "the contention or the hops are unknown, the time is a lower bound "
       "('>='). Rows are sorted by the cost that `auto` minimizes. --wide adds the parts of the "
       "time, and the algorithms that the network does not admit, with the reason.\n\n"
-      "Examples:\n"
-      "  wormcube list alltoall --on torus:8x8 --bytes 4K\n"
+      "Examples:\n  wormcube list alltoall --on torus:8x8 --bytes 4K\n"
       "  wormcube list alltoall --on torus:8x8 --cost replay --machine t3d\n"
       "  wormcube list allreduce --aliases\n"
       "  wormcube list --on hypercube:6 --json -");

@@ -2,6 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "wormcube/apps/cli/options/ranked.hpp"
 
+#include "wormcube/apps/cli/options/schedules.hpp"
+#include "wormcube/collectives/harness/schedule_algorithm.hpp"
 #include "wormcube/runtime/base/error.hpp"
 
 #include <algorithm>
@@ -22,6 +24,13 @@ bool has_algorithm(Operation operation, std::string_view name) {
 }
 
 }  // namespace
+
+void RankedOptions::use(std::string& operation, std::vector<std::string>& on) {
+  if (schedule.empty()) return;
+  CallOptions of_file = call;
+  use_schedule(schedule, operation, on, of_file);
+  if (!names.empty()) names.emplace_back(schedule_algorithm_name);
+}
 
 void RankedOptions::require(std::span<const Operation> operations) const {
   for (const std::string& name : names) {
@@ -86,6 +95,7 @@ void add_ranked_options(CLI::App& app, RankedOptions& options) {
       ->delimiter(',')
       ->allow_extra_args(false)
       ->group("What");
+  add_schedule_option(app, options.schedule, true);
   add_reduction_options(app, options.call, "What");
   app.add_flag("--any-bits", options.any_bits,
                "Also rank algorithms by which nodes may end with different last bits of a sum of "

@@ -16,12 +16,16 @@
 
 namespace wormcube::cli {
 
-/// --algorithm, --operator, --type and --any-bits.
+/// --algorithm, --schedule, --operator, --type and --any-bits.
 struct RankedOptions {
   std::vector<std::string> names;  // empty: all
+  std::string schedule;            // a file, ranked with them
   CallOptions call;
   bool any_bits = false;
 
+  /// Registers the schedule, if there is one. It gives the operation and the network that the
+  /// command line leaves open.
+  void use(std::string& operation, std::vector<std::string>& on);
   /// Throws UsageError for a name that none of these operations has, and for an operator if none of
   /// them reduces.
   void require(std::span<const Operation> operations) const;

@@ -63,13 +63,25 @@ ScheduleFile read_schedule_file(const std::string& file) {
   });
 }
 
-void add_schedule_option(CLI::App& app, std::string& file) {
+void add_schedule_option(CLI::App& app, std::string& file, bool is_added) {
   app.add_option("--schedule", file,
-                 "Use the messages of a schedule file, which names the blocks that each carries "
-                 "(docs/reference/schedules.md); it gives operation and network")
+                 is_added
+                     ? "Add the messages of a schedule file as the algorithm `schedule` "
+                       "(docs/reference/schedules.md); the file gives OPERATION and network unless "
+                       "you do"
+                     : "Use the messages of a schedule file, which names the blocks that each "
+                       "carries (docs/reference/schedules.md); it gives operation and network")
       ->type_name("FILE")
       ->check(file_name())
       ->group("What");
+}
+
+void use_schedule(const std::string& file, std::string& operation, std::string& on,
+                  CallOptions& call) {
+  std::vector<std::string> networks;
+  if (!on.empty()) networks.push_back(on);
+  use_schedule(file, operation, networks, call);
+  on = networks.front();
 }
 
 void use_schedule(const std::string& file, std::string& operation, std::vector<std::string>& on,

@@ -37,7 +37,11 @@ ScheduleFile read_schedule_file(const std::string& file);
 /// or if the schedule does not perform the operation.
 void use_schedule(const std::string& file, std::string& operation, std::vector<std::string>& on,
                   CallOptions& call);
-void add_schedule_option(CLI::App& app, std::string& file);
+/// The same for a command that takes one network.
+void use_schedule(const std::string& file, std::string& operation, std::string& on,
+                  CallOptions& call);
+/// \param is_added  beside the command's algorithms, not instead of them
+void add_schedule_option(CLI::App& app, std::string& file, bool is_added = false);
 /// The same without the names of values. Throws UsageError if there are no steps.
 Schedule read_schedule(const std::string& file);
 
