@@ -172,7 +172,8 @@ TEST_CASE("a schedule's text is checked and shown again") {
   const auto listed = run_wormcube("list --schedule " + file.path() + " --json -").json();
   const auto ranks = [&](const char* name) {
     return std::ranges::any_of(listed, [&](const auto& row) {
-      return row["algorithm"] == name && row["topology"] == "torus:4x4" && row["predicted"]["startups"] == 4;
+      return row["algorithm"] == name && row["topology"] == "torus:4x4" &&
+             row["predicted"]["startups"] == 4;
     });
   };
   CHECK(ranks("schedule"));
