@@ -98,10 +98,17 @@ std::string letters_of(std::string_view text) {
 
 /// The operation that other books and libraries call so; nothing if there is none.
 std::string_view our_name(std::string_view text) {
-  static constexpr std::array<std::pair<std::string_view, std::string_view>, 16> others{
+  static constexpr std::array<std::pair<std::string_view, std::string_view>, 24> others{
       {{"bcast", "broadcast"},
        {"onetoall", "broadcast"},
+       {"onetoallbroadcast", "broadcast"},
        {"alltoone", "reduce"},
+       {"alltoonereduction", "reduce"},
+       {"alltoonereduce", "reduce"},
+       {"onetoallpersonalized", "scatter"},
+       {"alltoonepersonalized", "gather"},
+       {"concatenation", "allgather"},
+       {"alltoallreduction", "reduce_scatter"},
        {"alltoallbroadcast", "allgather"},
        {"gossip", "allgather"},
        {"alltoallreduce", "reduce_scatter"},
@@ -113,6 +120,7 @@ std::string_view our_name(std::string_view text) {
        {"indexoperation", "alltoall"},
        {"prefix", "scan"},
        {"prefixsum", "scan"},
+       {"inclusivescan", "scan"},
        {"synchronize", "barrier"},
        {"allreduction", "allreduce"}}};
   std::string letters = letters_of(text);

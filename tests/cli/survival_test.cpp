@@ -186,6 +186,12 @@ TEST_CASE("a schedule's text is checked and shown again") {
                                      " --algorithm suh-torus --bytes 96 --json -")
                             .json();
   CHECK(compared["sizes"][0]["calls"].size() == 2);
+  const auto replayed = run_wormcube("replay --schedule " + file.path() + " --bytes 96 --json -");
+  const auto itself =
+      run_wormcube("replay alltoall --on torus:4x4 --algorithm suh-torus --bytes 96 --json -");
+  CHECK(replayed.json()["block_bytes"] == 96);
+  CHECK(replayed.json()["messages_in_all"] == itself.json()["messages_in_all"]);
+  CHECK(run_wormcube("replay --schedule " + file.path() + " --on mesh:4x4 --quiet").exit == 0);
   const Output page = run_wormcube("draw --schedule " + file.path() + " --html -");
   CHECK(page.exit == 0);
   CHECK_THAT(page.out, Contains("\"algorithm\":\"schedule\""));

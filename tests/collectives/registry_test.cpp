@@ -48,10 +48,15 @@ TEST_CASE("operations are known by the names of books and of MPI", "[collectives
   using Pair = std::pair<std::string_view, Operation>;
   const auto [name, operation] = GENERATE(
       Pair("all-to-all", operations::alltoall), Pair("total-exchange", operations::alltoall),
-      Pair("complete_exchange", operations::alltoall), Pair("MPI_Alltoallv", operations::alltoallv),
-      Pair("MPI_Allreduce", operations::allreduce), Pair("AllReduce", operations::allreduce),
-      Pair("bcast", operations::broadcast), Pair("MPI_Ibcast", operations::broadcast),
-      Pair("all_gather", operations::allgather), Pair("reduce-scatter", operations::reduce_scatter),
+      Pair("one-to-all-broadcast", operations::broadcast),
+      Pair("All-to-One Reduction", operations::reduce),
+      Pair("one-to-all personalized", operations::scatter),
+      Pair("all-to-all reduction", operations::reduce_scatter),
+      Pair("inclusive-scan", operations::scan), Pair("complete_exchange", operations::alltoall),
+      Pair("MPI_Alltoallv", operations::alltoallv), Pair("MPI_Allreduce", operations::allreduce),
+      Pair("AllReduce", operations::allreduce), Pair("bcast", operations::broadcast),
+      Pair("MPI_Ibcast", operations::broadcast), Pair("all_gather", operations::allgather),
+      Pair("reduce-scatter", operations::reduce_scatter),
       Pair("MPI_Reduce_scatter_block", operations::reduce_scatter));
   CAPTURE(name);
   CHECK(parse_operation(name) == operation);

@@ -19,6 +19,7 @@
 #include "wormcube/apps/cli/options/trace.hpp"
 #include "wormcube/apps/common/trace.hpp"
 #include "wormcube/collectives/harness/choose.hpp"
+#include "wormcube/collectives/harness/schedule_algorithm.hpp"
 #include "wormcube/runtime/base/error.hpp"
 #include "wormcube/runtime/replay/analysis.hpp"
 #include "wormcube/runtime/schedule/text.hpp"
@@ -27,6 +28,7 @@
 #include <cstdio>
 #include <map>
 #include <memory>
+#include <utility>
 
 #include <fmt/core.h>
 
@@ -256,9 +258,6 @@ void require_one_source(const ReplayCommand& options) {
   if (options.schedule.empty() == options.what.operation.empty()) {
     throw UsageError("missing operation: pass OPERATION and --on TOPOLOGY, or --schedule FILE");
   }
-  if (!options.schedule.empty() && !options.what.on.empty()) {
-    throw UsageError("--on has no effect with --schedule: the file defines the network");
-  }
   if (options.schedule.empty() && options.what.on.empty()) {
     throw UsageError("missing network: pass --on, as in --on torus:4x4");
   }
@@ -287,6 +286,13 @@ ExitCode replay_command(Context& context, const ReplayCommand& given) {
                   fmt::format("{} per ring link", options.model.virtual_channels));
   };
 
+  // With block sizes or another network it is the algorithm `schedule`.
+  if (!options.schedule.empty() &&
+      (options.what.bytes_option->count() > 0 || !options.what.on.empty())) {
+    use_schedule(std::exchange(options.schedule, {}), options.what.operation, options.what.on,
+                 options.what.call);
+    options.what.algorithm.names = {std::string(schedule_algorithm_name)};
+  }
   if (!options.schedule.empty()) {
     const Schedule schedule = read_schedule(options.schedule);
     schedule.topology.require_routable();
@@ -364,7 +370,8 @@ Action add_replay(CLI::App& program) {
   add_on_option(app, options->what.on, false);
   app.add_option(
          "--schedule", options->schedule,
-         "Replay a schedule file, as `show --write-schedule` writes it, instead of an operation")
+         "Replay a schedule file, as `show --write-schedule` writes it, with its own sizes; with "
+         "--bytes or --on it is the algorithm `schedule`, if the file names the blocks")
       ->type_name("FILE")
       ->check(file_name())
       ->group("What");
