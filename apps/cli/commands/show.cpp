@@ -20,6 +20,7 @@
 #include "wormcube/apps/draw/still.hpp"
 #include "wormcube/apps/formats/goal.hpp"
 #include "wormcube/apps/formats/msccl.hpp"
+#include "wormcube/apps/formats/pmpi.hpp"
 #include "wormcube/collectives/core/explanations.hpp"
 #include "wormcube/collectives/harness/contract.hpp"
 #include "wormcube/collectives/harness/memory.hpp"
@@ -60,7 +61,7 @@ struct ShowCommand {
   Rank node = -1;
   int virtual_channels = 2;
   OutputOptions output;
-  std::string dot, svg, schedule, goal, msccl;  // files, as in OutputOptions
+  std::string dot, svg, schedule, goal, msccl, c;  // files, as in OutputOptions
   double time_limit = 0;
   std::string schedule_file, block;
   bool explain = false;
@@ -71,19 +72,19 @@ struct ShowCommand {
 /// The files of the outputs; only one of them may be standard output.
 OutputOptions validated(const ShowCommand& options) {
   OutputOptions output = options.output;
-  const std::array<const std::string*, 8> files{&output.json,  &output.jsonl, &output.csv,
-                                                &options.dot,  &options.svg,  &options.schedule,
-                                                &options.goal, &options.msccl};
+  const std::array<const std::string*, 9> files{&output.json,      &output.jsonl, &output.csv,
+                                                &options.dot,      &options.svg,  &options.c,
+                                                &options.schedule, &options.goal, &options.msccl};
   if (std::ranges::count(files, std::string("-"), [](const auto* file) { return *file; }) > 1) {
     throw UsageError(
-        "only one of --json, --jsonl, --csv, --dot, --svg, --write-schedule, --goal and --msccl "
-        "can write to standard output; name a file for the others");
+        "only one of --json, --jsonl, --csv, --dot, --svg, --write-schedule, --goal, --msccl "
+        "and --c can write to standard output; name a file for the others");
   }
   for (const std::string* file : files) require_writable(*file);
   apps::require_picture_format(apps::picture_format(options.svg));
   // A picture on standard output replaces the tables, as JSON does.
   for (const std::string* file :
-       {&options.dot, &options.svg, &options.schedule, &options.goal, &options.msccl}) {
+       {&options.dot, &options.svg, &options.schedule, &options.goal, &options.msccl, &options.c}) {
     if (*file == "-") output.quiet = true;
   }
   return output;
@@ -91,7 +92,7 @@ OutputOptions validated(const ShowCommand& options) {
 
 bool has_tables(const ShowCommand& options) {
   return options.output.text() && options.dot != "-" && options.svg != "-" &&
-         options.schedule != "-" && options.goal != "-" && options.msccl != "-";
+         options.schedule != "-" && options.goal != "-" && options.msccl != "-" && options.c != "-";
 }
 
 Json message_json(const DrawnMessage& message, const Routing& routing, const DrawnStep& step,
@@ -248,10 +249,11 @@ ExitCode show_steps(const Context& context, const ShowCommand& options, const Ou
     write_text(context, options.schedule,
                named_schedule_text(named(), parse_bytes(options.text_limit)));
   }
-  if (!options.msccl.empty()) {
+  for (const auto& [file, text] :
+       {std::pair(&options.msccl, &apps::msccl_text), std::pair(&options.c, &apps::pmpi_text)}) {
+    if (file->empty()) continue;
     NamedSchedule whole = named();
-    write_text(context, options.msccl,
-               apps::msccl_text(whole, whole.about.empty() ? "wormcube" : whole.about.front()));
+    write_text(context, *file, text(whole, whole.about.empty() ? "wormcube" : whole.about.front()));
   }
   return passed;
 }
@@ -460,6 +462,9 @@ Action add_show(CLI::App& program) {
       app, "--msccl", options->msccl,
       "Write an allreduce, allgather, alltoall or reduce_scatter as MSCCL XML, for RCCL "
       "and MSCCL");
+  add_file_option(app, "--c", options->c,
+                  "Write C that takes the place of the MPI function, for real clusters "
+                  "(docs/how-to/cluster.md)");
   app.add_flag("--without-names", options->without_names,
                "With --write-schedule: write sizes only, not the blocks that each message carries")
       ->group("Output");
