@@ -378,14 +378,14 @@ std::string pmpi_text(NamedSchedule& schedule, std::string_view name) {
     fmt::format_to(std::back_inserter(text), format, std::forward<T>(arguments)...);
   };
   print(
-      "/* {} {} on {}, for {} ranks. Written and proved by wormcube.\n"
+      "/* {} on {}, for {} ranks. Written and proved by wormcube.\n"
       "   Link it before the MPI library: mpicc program.c this.c; or as a shared library:\n"
       "   mpicc -shared -fPIC this.c -o libthis.so, and LD_PRELOAD=./libthis.so.\n"
       "   SPDX-License-Identifier: Apache-2.0 */\n"
       "#include <limits.h>\n#include <stdlib.h>\n#include <string.h>\n\n#include <mpi.h>\n\n"
       "enum {{ RANKS = {}, PARTS = {}, ROOT = {}, COMMUTATIVE = {} }};\n\n",
-      call.operation->name, name, schedule.schedule.topology.name(), ranks, ranks,
-      schedule.form.parts, call.arguments.root, schedule.commutative ? 1 : 0);
+      name, schedule.schedule.topology.name(), ranks, ranks, schedule.form.parts,
+      call.arguments.root, schedule.commutative ? 1 : 0);
   std::string list;
   const std::vector<SlotPlan> plans = node_plans(schedule, goal);
   for (std::size_t rank = 0; rank < plans.size(); ++rank) {
