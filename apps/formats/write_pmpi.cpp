@@ -65,6 +65,7 @@ static void perform(const int *code, const char *in, char *out, size_t n, size_t
   for (int id = inputs; id < slots; ++id) place[id] = memory + end, end += count[id] * bytes;
 
   MPI_Request *requests = NULL;
+  MPI_Status *statuses = NULL;
   for (int steps = *code++, step = 0;; ++step) {
     for (int left = *code++; left > 0; --left, code += 3) { /* [0] + [1] becomes [2] */
       memcpy(place[code[2]], place[code[1]], count[code[2]] * bytes);
@@ -79,6 +80,7 @@ static void perform(const int *code, const char *in, char *out, size_t n, size_t
       for (int i = 0; i < code[3]; ++i) several += count[code[4 + i]] * bytes;
     }
     requests = realloc(requests, (messages + 1) * sizeof *requests);
+    statuses = realloc(statuses, (messages + 1) * sizeof *statuses);
     packed = realloc(packed, several + 1);
     code = first;
     char *to = packed;
@@ -97,7 +99,7 @@ static void perform(const int *code, const char *in, char *out, size_t n, size_t
       else
         PMPI_Irecv(begin, (int)units, type, code[1], code[2], comm, requests + m);
     }
-    PMPI_Waitall(messages, requests, MPI_STATUSES_IGNORE);
+    PMPI_Waitall(messages, requests, statuses);
     code = first, to = packed;
     for (int m = 0; m < messages; ++m, code += 4 + code[3]) {
       for (int i = 0; code[3] != 1 && i < code[3]; ++i) {
@@ -110,7 +112,7 @@ static void perform(const int *code, const char *in, char *out, size_t n, size_t
   for (int results = *code++; out != NULL && results > 0; --results, code += 3) {
     memmove(out + (code[1] * n + cut(n, code[2])) * bytes, place[code[0]], count[code[0]] * bytes);
   }
-  free(place), free(count), free(memory), free(packed), free(requests);
+  free(place), free(count), free(memory), free(packed), free(requests), free(statuses);
 }
 
 /* Whether the schedule is for this communicator. */

@@ -208,9 +208,9 @@ TEST_CASE("a plan keeps a word of each message, or each message that it places, 
   CHECK(six.pieces == 6 * (3 + 3 + 2 + 1));
   CHECK(six.plans == 6 * (2 * 150 + 5 * 8 + 2 * 12 * 6));
   // Of 65 ranks tried one sends more.
-  const MemoryNeed many = need("ring:128", 5);
-  CHECK(many.pieces == Approx(128 * (9 + 2 / 65.0)));
-  CHECK(many.plans == Approx(128 * (340 + (150 + 2 * 8) / 65.0 + 2 * 12 * 128)));
+  const MemoryNeed of_many = need("ring:128", 5);
+  CHECK(of_many.pieces == Approx(128 * (9 + 2 / 65.0)));
+  CHECK(of_many.plans == Approx(128 * (340 + (150 + 2 * 8) / 65.0 + 2 * 12 * 128)));
   // No more than 1024 copies.
   CHECK(need("ring:12800", 0).plans ==
         Approx(12800 * (340 + (150 + 2 * 8) / 64.0 + 2 * 12 * 1024)));

