@@ -172,12 +172,6 @@ static int move(const int *code, const void *from, int in, MPI_Datatype in_type,
   free(own_in), free(own_out);
   return MPI_SUCCESS;
 }
-/* An element of an array of blocks. */
-static void *block_at(const void *data, int block, int count, MPI_Datatype type) {
-  MPI_Aint lower, extent;
-  PMPI_Type_get_extent(type, &lower, &extent);
-  return (char *)data + block * count * extent;
-}
 /* Messages and buffers are counted by int. */
 static int is_short(size_t block) { return block <= (size_t)INT_MAX / RANKS; }
 )";
@@ -203,6 +197,16 @@ static int reduce(const int *code, const void *from, int copied, void *to, int c
   perform(code, from, to, count, bytes, type, op, own);
   free(copy);
   return MPI_SUCCESS;
+}
+)";
+
+/// For functions whose input may lie in the output.
+constexpr std::string_view block_at = R"(
+/* An element of an array of blocks. */
+static void *block_at(const void *data, int block, int count, MPI_Datatype type) {
+  MPI_Aint lower, extent;
+  PMPI_Type_get_extent(type, &lower, &extent);
+  return (char *)data + block * count * extent;
 }
 )";
 
@@ -251,7 +255,7 @@ int MPI_Bcast(void *buffer, int count, MPI_Datatype type, int root, MPI_Comm com
 int MPI_Gather(const void *sendbuf, int sendcount, MPI_Datatype sendtype, void *recvbuf,
                int recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm) {
   int rank = -1;
-  if (fits(comm)) PMPI_Comm_rank(comm, &rank);
+  const int *const code = fits(comm) ? code_of(comm, &rank) : NULL;
   const int is_root = rank == ROOT, in_place = sendbuf == MPI_IN_PLACE;
   const size_t block = rank < 0  ? 0
                        : is_root ? bytes_of(recvcount, recvtype)
@@ -262,7 +266,7 @@ int MPI_Gather(const void *sendbuf, int sendcount, MPI_Datatype sendtype, void *
     sendbuf = block_at(recvbuf, rank, recvcount, recvtype);
     sendcount = recvcount, sendtype = recvtype;
   }
-  return move(codes[rank], sendbuf, sendcount, sendtype, in_place, is_root ? recvbuf : NULL,
+  return move(code, sendbuf, sendcount, sendtype, in_place, is_root ? recvbuf : NULL,
               RANKS * recvcount, recvtype, block, comm);
 }
 )"},
@@ -270,14 +274,14 @@ int MPI_Gather(const void *sendbuf, int sendcount, MPI_Datatype sendtype, void *
 int MPI_Scatter(const void *sendbuf, int sendcount, MPI_Datatype sendtype, void *recvbuf,
                 int recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm) {
   int rank = -1;
-  if (fits(comm)) PMPI_Comm_rank(comm, &rank);
+  const int *const code = fits(comm) ? code_of(comm, &rank) : NULL;
   const int is_root = rank == ROOT;
   const size_t block = rank < 0  ? 0
                        : is_root ? bytes_of(sendcount, sendtype)
                                  : bytes_of(recvcount, recvtype);
   if (rank < 0 || root != ROOT || !is_short(block))
     return PMPI_Scatter(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm);
-  return move(codes[rank], is_root ? sendbuf : NULL, RANKS * sendcount, sendtype, 0,
+  return move(code, is_root ? sendbuf : NULL, RANKS * sendcount, sendtype, 0,
               recvbuf == MPI_IN_PLACE ? NULL : recvbuf, recvcount, recvtype, block, comm);
 }
 )"},
@@ -406,7 +410,9 @@ std::string pmpi_text(NamedSchedule& schedule, std::string_view name) {
     list += fmt::format("{}code_{},", rank % 8 == 0 ? "\n  " : " ", rank);
   }
   print("static const int *const codes[RANKS] = {{{}\n}};\n", list);
-  print("{}{}{}", engine, call.operation->reduces ? reducing : moving, function->text);
+  const bool has_place = function->text.find("block_at") != std::string_view::npos;
+  print("{}{}{}{}", engine, call.operation->reduces ? reducing : moving,
+        has_place ? block_at : std::string_view(), function->text);
   return fmt::to_string(text);
 }
 

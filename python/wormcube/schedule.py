@@ -41,7 +41,7 @@ class Schedule:
     most_drawn_steps: ClassVar[int] = 12
     most_drawn_nodes: ClassVar[int] = 256
     #: The formats that convert() writes.
-    formats: ClassVar[Tuple[str, ...]] = ("goal", "msccl")
+    formats: ClassVar[Tuple[str, ...]] = ("goal", "msccl", "c")
 
     def __init__(self, on: str, nodes: int, call: Optional[Operation], sizes: Sizes, commutative: bool = False, about: Sequence[str] = ()) -> None:
         self.on = on
@@ -119,10 +119,10 @@ class Schedule:
         pathlib.Path(path).write_text(self.text, encoding="utf-8")
 
     def convert(self, format: str, path: FilePath) -> None:
-        """Write the schedule in another format: "goal" for LogGOPSim and ATLAHS, "msccl" for RCCL and MSCCL."""
+        """Write the schedule in another format: "goal" for LogGOPSim and ATLAHS, "msccl" for RCCL and MSCCL, "c" for MPI programs."""
         if format not in self.formats:
-            known = " and ".join(f"'{name}'" for name in self.formats)
-            reason = f"cannot write '{format}' yet" if format in ("chakra", "c") else f"unknown format '{format}'"
+            known = ", ".join(f"'{name}'" for name in self.formats)
+            reason = f"cannot write '{format}' yet" if format == "chakra" else f"unknown format '{format}'"
             raise UsageError(f"{reason}: convert() writes {known}, write() writes text 2")
         with self._file() as source:
             converted = program.text(["show", "--schedule", source, f"--{format}", "-"])

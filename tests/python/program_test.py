@@ -166,6 +166,8 @@ class Commands(unittest.TestCase):
                 self.assertEqual((again.nodes, again.steps, [(message.source, message.to) for message in again.messages()]),
                                  (4, 3, [(message.source, message.to) for message in schedule.messages()]))
             self.assertEqual((again.operation, again.require(ports="all").messages), ("allgather", 12))  # MSCCL XML has names
+            schedule.convert("c", os.path.join(folder, "ring.c"))
+            self.assertIn("int MPI_Allgather(", pathlib.Path(folder, "ring.c").read_text(encoding="utf-8"))
 
     @support.needs_proof
     def test_other_formats_that_cannot_be_written(self):
@@ -173,9 +175,8 @@ class Commands(unittest.TestCase):
             path = os.path.join(folder, "kept")
             with open(path, "w", encoding="utf-8") as file:
                 file.write("before")
-            for name, sentence in (("chakra", "cannot write 'chakra' yet: convert() writes 'goal' and 'msccl', write() writes text 2"),
-                                   ("c", "cannot write 'c' yet: convert() writes 'goal' and 'msccl', write() writes text 2"),
-                                   ("xml", "unknown format 'xml': convert() writes 'goal' and 'msccl', write() writes text 2"),
+            for name, sentence in (("chakra", "cannot write 'chakra' yet: convert() writes 'goal', 'msccl', 'c', write() writes text 2"),
+                                   ("xml", "unknown format 'xml': convert() writes 'goal', 'msccl', 'c', write() writes text 2"),
                                    ("msccl", "MSCCL XML has allreduce, allgather, alltoall and reduce_scatter; this is broadcast")):
                 with self.subTest(name), self.assertRaises(wc.UsageError) as caught:
                     wc.record(textbook.tree, "ring:4", "broadcast").convert(name, path)
