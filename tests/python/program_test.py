@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 import json
 import os
+import pathlib
 import shutil
 import signal
 import subprocess
