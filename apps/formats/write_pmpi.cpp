@@ -1,7 +1,6 @@
 // Writes a schedule as C on MPI's profiling interface.
 // SPDX-License-Identifier: Apache-2.0
 #include "wormcube/apps/formats/pmpi.hpp"
-#include "wormcube/collectives/core/operations.hpp"
 #include "wormcube/collectives/harness/schedule_goal.hpp"
 #include "wormcube/collectives/harness/schedule_plan.hpp"
 #include "wormcube/runtime/base/error.hpp"
