@@ -176,7 +176,7 @@ TEST_CASE("a pipe is read once, whatever reads it, and errors name it", "[apps][
   with("1\nx\n", [&] { CHECK_THROWS_WITH(open_list(pipe, ""), Contains(pipe + ": line 2: 'x'")); });
 }
 
-TEST_CASE("a blank line between values is a missing value; elsewhere it is nothing",
+TEST_CASE("a blank line between values is a missing value, elsewhere it is nothing",
           "[apps][csv]") {
   CHECK(parse_csv_column("\n# c\n\nv\n\n1\n2\n\n\n", "f", "") == std::vector<double>{1, 2});
   CHECK_THROWS_WITH(parse_csv_column("v\n1\n\n3\n", "f", ""), Contains("f: line 3: blank"));

@@ -258,7 +258,7 @@ TEST_CASE("a replay's trace has phases, and steps from their post to their end",
   CHECK(seen.of_category.at("wait") > 0);
 }
 
-TEST_CASE("run traces one more call; commands without a trace say so", "[cli][trace]") {
+TEST_CASE("run traces one more call, commands without a trace say so", "[cli][trace]") {
   const wormcube::test::TemporaryFile file(".json");
   const std::string call = "run alltoall --on ring:4 --algorithm ring --iterations 2 --bytes 16 ";
   const Output output = run_wormcube(call + "--trace " + file.path() + " --trace-nodes 0..1");
@@ -275,7 +275,7 @@ TEST_CASE("run traces one more call; commands without a trace say so", "[cli][tr
   expect_error(call + "--trace -", "--trace -: expected a file name");
   expect_error(call + "--trace-steps 0..3", "no effect without --trace");
   expect_error(call + "--trace " + file.path() + " --trace-nodes 9", "nodes are 0 to 3");
-  expect_error("run alltoall --on ring:4 --algorithm all --trace " + file.path(), "one algorithm");
-  expect_error(call + "--trace " + file.path() + " --json " + file.path(),
-               "would write the same file");
+  expect_error("run alltoall --on ring:4 --algorithm all --trace " + file.path(),
+               "needs a single algorithm");
+  expect_error(call + "--trace " + file.path() + " --json " + file.path(), "would write one file");
 }

@@ -63,7 +63,7 @@ TEST_CASE("a drawn step has every message with route, virtual channels and load"
   CHECK(shared->bytes == 36);
 }
 
-TEST_CASE("one node's messages are those it sends and receives; loads stay those of all",
+TEST_CASE("one node's messages are those it sends and receives, loads stay those of all",
           "[draw]") {
   const Schedule schedule = crossing();
   const DrawnStep all = drawn_step(schedule, Routing(schedule.topology), 0), two = all.of_node(2);

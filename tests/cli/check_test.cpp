@@ -200,7 +200,7 @@ TEST_CASE("CSV has one line per result under JSON's keys") {
   CHECK(output.out.starts_with("operation,algorithm,topology,nodes,ports,startups,"));
 }
 
-TEST_CASE("CSV has the columns that vary; --wide adds the rest and the provenance") {
+TEST_CASE("CSV has the columns that vary, --wide adds the rest and the provenance") {
   const std::string command =
       "run alltoall --on torus:2x2 --algorithm shift --iterations 1 --executor fibers --csv -";
   const std::string brief = run_wormcube(command).out;

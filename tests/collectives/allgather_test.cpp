@@ -42,7 +42,7 @@ TEST_CASE(
 }
 
 TEST_CASE(
-    "recursive doubling is free of contention on a hypercube in either order; elsewhere the "
+    "recursive doubling is free of contention on a hypercube in either order, elsewhere the "
     "order decides",
     "[collectives][allgather]") {
   for (int d = 0; d <= 10; ++d) {

@@ -223,7 +223,7 @@ void says_nothing(Node&, const Call&) {}
 
 }  // namespace
 
-TEST_CASE("the right output is accepted; where nothing is written every byte is wrong",
+TEST_CASE("the right output is accepted, where nothing is written every byte is wrong",
           "[collectives][contract]") {
   const Pattern pattern = GENERATE(Pattern::words, Pattern::tags);
   const Topology topology({Graph::complete(5)});

@@ -218,7 +218,7 @@ TEST_CASE("what was not proved has no verdict, and that is no failure") {
   CHECK(result.passed());
 }
 
-TEST_CASE("a proof that runs out of room has no verdict; one that fails has") {
+TEST_CASE("a proof that runs out of room has no verdict, one that fails has") {
   const auto proof_of = [](void (*work)()) {
     static void (*in_local)() = nullptr;
     in_local = work;

@@ -180,7 +180,7 @@ TEST_CASE("the duals, backwards, take as many steps and blocks: row 6.5",
   CHECK(time(k_reduce, "hypercube", "hypercube:6", 9, summing) == 600 + 9 * (4 + 3));
 }
 
-TEST_CASE("the duals run to any targets; split and exchange where these split the cube",
+TEST_CASE("the duals run to any targets, split and exchange where these split the cube",
           "[collectives][k_from_all]") {
   for (const auto& set : sets(8, 4)) {
     checked(k_reduce, "hypercube", "hypercube:3", from(set));

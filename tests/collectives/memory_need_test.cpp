@@ -34,7 +34,7 @@ TEST_CASE("a few ranks suffice to estimate the memory for all") {
 }
 
 TEST_CASE(
-    "nodes that differ are asked for by their range; where none of them is tried, as the mean") {
+    "nodes that differ are asked for by their range, where none of them is tried, as the mean") {
   const auto of = [](Rank first, Rank end) {
     return memory_need(
                Topology::parse("ring:200"),

@@ -265,7 +265,7 @@ TEST_CASE("a last round with less left takes fewer steps", "[product]") {
   }
 }
 
-TEST_CASE("any graph has an exchange; Petersen's meets both bounds, trees meet the cut",
+TEST_CASE("any graph has an exchange, Petersen's meets both bounds, trees meet the cut",
           "[product]") {
   CHECK(one_port(samples::petersen()) == 15);
   CHECK(all_port(samples::petersen()) == 5);

@@ -184,7 +184,7 @@ TEST_CASE("signed digits are the fewest steps, and log p of them are needed",
 }
 
 TEST_CASE(
-    "E3: on Gray labels, e-cube routing of a whole shift congests; on binary labels it is free",
+    "E3: on Gray labels, e-cube routing of a whole shift congests, on binary labels it is free",
     "[collectives][shift][errata]") {
   const auto congested = [](int d) {
     std::vector<Rank> all;

@@ -75,7 +75,7 @@ TEST_CASE("a quota of version 2 counts, rounded up, in each group up to the root
   CHECK(groups.cores(8) == 1);
 }
 
-TEST_CASE("a quota of version 1 counts; -1 is none", "[host]") {
+TEST_CASE("a quota of version 1 counts, -1 is none", "[host]") {
   const FakeGroups groups("5:cpu,cpuacct:/box\n4:memory:/other\n");
   groups.write("fs/cpu/box/cpu.cfs_quota_us", "150000\n");
   groups.write("fs/cpu/box/cpu.cfs_period_us", "100000\n");

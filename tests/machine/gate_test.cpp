@@ -87,7 +87,7 @@ TEST_CASE("a call keeps a node from parking, or wakes it, until it has answered"
   CHECK_FALSE(gate.park());
 }
 
-TEST_CASE("stop and the last arrival may both find the node parked; one of them wakes it",
+TEST_CASE("stop and the last arrival may both find the node parked, one of them wakes it",
           "[network]") {
   Gate gate;
   gate.arm(1);

@@ -61,7 +61,7 @@ TEST_CASE("that all wait is found when the last node that runs waits or ends", "
   CHECK(three.found == 2);  // all have ended: nobody waits
 }
 
-TEST_CASE("nodes that are woken run; who wakes one that is awake changes nothing", "[machine]") {
+TEST_CASE("nodes that are woken run, who wakes one that is awake changes nothing", "[machine]") {
   ThreeNodes three;
   for (std::size_t node = 0; node < 3; ++node) three.wait_and_wake(node);
   three.park(0);

@@ -51,7 +51,7 @@ TEST_CASE("a channel holds exactly its capacity and gives flits back in order", 
   CHECK(in_order);
 }
 
-TEST_CASE("a channel that is reset is empty and free; its counts are of one run", "[network]") {
+TEST_CASE("a channel that is reset is empty and free, its counts are of one run", "[network]") {
   VirtualChannel channel(0);
   channel.make_queue(2);
   Waiter first(Waiter::Kind::worm), second(Waiter::Kind::worm);

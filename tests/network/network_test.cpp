@@ -133,7 +133,7 @@ TEST_CASE("a message whose receive waits arrives unchanged, in flits or in one c
   CHECK_FALSE(bench.network.leftover());
 }
 
-TEST_CASE("a short message that comes early is done; a long one waits and holds no link",
+TEST_CASE("a short message that comes early is done, a long one waits and holds no link",
           "[network]") {
   Bench bench(Topology::parse("line:3"));
   bench.launch(0, to(2, 7), 1024);

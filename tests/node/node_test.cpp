@@ -504,7 +504,7 @@ TEST_CASE("plans differ by type, algorithm, options, network and rank", "[plan]"
   CHECK(&kept == &get("a", {}, ring, 0));
 }
 
-TEST_CASE("a plan may need other plans; one that cannot be made is not kept", "[plan]") {
+TEST_CASE("a plan may need other plans, one that cannot be made is not kept", "[plan]") {
   PlanCache cache;
   const Topology ring = Topology::parse("ring:4");
   const auto inner = [&] { return cache.get<int>("inner", {}, ring, 0, [] { return 5; }); };

@@ -73,7 +73,7 @@ TEST_CASE("P4: two worms for one slow port", "[replay]") {
   CHECK(r.delivered() == Times{7, 13});
 }
 
-TEST_CASE("P5: a node's messages one after the other; with all ports at once", "[replay]") {
+TEST_CASE("P5: a node's messages one after the other, with all ports at once", "[replay]") {
   MachineModel model = slow(2);
   model.startup = 3;
   const Step step{{1, 0, 4}, {1, 2, 4}};

@@ -95,7 +95,7 @@ TEST_CASE("V6: the same with one virtual channel is a deadlock, with its cycle",
   CHECK(one.delivered() == std::vector<Ticks>{no_tick, no_tick, no_tick, no_tick});
 }
 
-TEST_CASE("V7: two for one port; with all ports one each", "[replay]") {
+TEST_CASE("V7: two for one port, with all ports one each", "[replay]") {
   MachineModel model = unit_model();
   const Outcome one = outcome("line:3", {{{0, 1, 3}, {2, 1, 3}}}, model);
   CHECK(one.delivered() == std::vector<Ticks>{4, 7});
@@ -167,7 +167,7 @@ TEST_CASE("V12: a message that is early, and a channel not yet free", "[replay]"
   CHECK(r.replay.steps == Lists{{4, 9}, {100, 100}});
 }
 
-TEST_CASE("V13: to oneself costs nothing; an empty message is one flit", "[replay]") {
+TEST_CASE("V13: to oneself costs nothing, an empty message is one flit", "[replay]") {
   MachineModel model = unit_model();
   model.startup = 5;
   const Outcome r = outcome("line:2", {{{0, 0, 64}, {0, 1, 0}}}, model);

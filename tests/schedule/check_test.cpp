@@ -108,7 +108,7 @@ TEST_CASE("a shift of neighbours has no problem of any kind", "[check]") {
   }
 }
 
-TEST_CASE("idle steps are steps, not start-ups; rearrangement adds the most of each gap",
+TEST_CASE("idle steps are steps, not start-ups, rearrangement adds the most of each gap",
           "[check]") {
   const Schedule schedule = record(Topology::parse("ring:4"), [](Node& node) {
     node.rearrange(10 * (static_cast<Bytes>(node.rank()) + 1), [] {});
@@ -346,7 +346,7 @@ TEST_CASE("a network of millions of links is checked by the few that are used", 
   CHECK(report.unmatched == 0);
 }
 
-TEST_CASE("routes that turn both ways can deadlock on a mesh; in dimension order they cannot",
+TEST_CASE("routes that turn both ways can deadlock on a mesh, in dimension order they cannot",
           "[check]") {
   // The four corners of a square, each message round one corner clockwise: the classic cycle.
   const auto corners = [](bool x_first, std::size_t before = 0, std::size_t after = 0) {

@@ -222,7 +222,7 @@ TEST_CASE("the laws that no wrong vector breaks have their sentences", "[schedul
         "node 0 ends without {0..2}, its block 0; the most it has is {1..2}");
 }
 
-TEST_CASE("one fault does not hide the next; ten are kept, all are counted", "[schedule][named]") {
+TEST_CASE("one fault does not hide the next, ten are kept, all are counted", "[schedule][named]") {
   NamedSchedule named =
       read_text_2(replaced(vector_text("03"), "send 100 to +2 [1]", "send 100 to +2 [0]"));
   const NamedReport report = proved(named);

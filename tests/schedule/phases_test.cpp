@@ -55,7 +55,7 @@ TEST_CASE("phases of views and of parts are those of the node", "[phases]") {
   CHECK(named == Phases{{"row", 0, 0}, {"column", 1, 1}});
 }
 
-TEST_CASE("programs without names have no phases; schedules are equal without", "[phases]") {
+TEST_CASE("programs without names have no phases, schedules are equal without", "[phases]") {
   const Topology ring = Topology::parse("ring:4");
   const Schedule plain = record(ring, [](Node& node) { node.idle(2); });
   const Schedule named = record(ring, [](Node& node) {

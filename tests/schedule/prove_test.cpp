@@ -206,7 +206,7 @@ TEST_CASE("pieces are gathered and scattered, cut differently on both sides", "[
   });
 }
 
-TEST_CASE("messages of one pair and tag keep their order; tags are distinguished", "[prove]") {
+TEST_CASE("messages of one pair and tag keep their order, tags are distinguished", "[prove]") {
   prove(Topology::parse("ring:2"), [](Node& node) {
     const Rank other = 1 - node.rank();
     const Memory out = node.memory(4 * word_bytes), in = node.memory(4 * word_bytes);
