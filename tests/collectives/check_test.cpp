@@ -132,11 +132,16 @@ TEST_CASE("a formula that is off by one is found, whichever of whichever algorit
       {"link load", &Prediction::link_load}};
   std::size_t mutants = 0;
   for (const Algorithm* const algorithm : registry()) {
-    const Collective collective(*algorithm, cases::plain_arguments(*algorithm));
+    Collective collective(*algorithm, cases::plain_arguments(*algorithm));
     std::optional<Topology> topology;
-    for (const char* const on :
-         {"torus:4x4", "hypercube:3", "ring:9", "ring:6", "complete:5", "torus:5x5", "tree:7"}) {
-      if (!topology && !refusal(collective, Topology::parse(on))) topology = Topology::parse(on);
+    for (const bool commutes : {false, true}) {  // some forms need it, others do not
+      if (commutes && algorithm->operation->reduces && !topology) {
+        collective.arguments.reduction = find_reduction("sum", "int32");
+      }
+      for (const char* const on :
+           {"torus:4x4", "hypercube:3", "ring:9", "ring:6", "complete:5", "torus:5x5", "tree:7"}) {
+        if (!topology && !refusal(collective, Topology::parse(on))) topology = Topology::parse(on);
+      }
     }
     CAPTURE(algorithm->name, algorithm->operation->name);
     REQUIRE(topology);
