@@ -277,5 +277,6 @@ TEST_CASE("run traces one more call, commands without a trace say so", "[cli][tr
   expect_error(call + "--trace " + file.path() + " --trace-nodes 9", "nodes are 0 to 3");
   expect_error("run alltoall --on ring:4 --algorithm all --trace " + file.path(),
                "needs a single algorithm");
-  expect_error(call + "--trace " + file.path() + " --json " + file.path(), "would write one file");
+  expect_error(call + "--trace " + file.path() + " --json " + file.path(),
+               "would write the same file");
 }
