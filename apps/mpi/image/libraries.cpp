@@ -13,6 +13,7 @@
 #include <string_view>
 
 #include <dlfcn.h>
+#include <sys/auxv.h>
 #include <fmt/core.h>
 
 namespace wormcube::mpi {
@@ -54,8 +55,13 @@ std::map<std::string, std::string> paths_of_libraries(const ElfFile& program) {
   const std::string real =
       std::unique_ptr<char, void (*)(void*)>(realpath(program.path().c_str(), nullptr), std::free)
           .get();
+  std::string_view loader = program.interpreter();
+  Dl_info own{};  // clang links programs without one
+  if (loader.empty() && dladdr(reinterpret_cast<void*>(getauxval(AT_BASE)), &own) != 0) {
+    loader = own.dli_fname;
+  }
   const std::string command = fmt::format("LD_TRACE_LOADED_OBJECTS=1 exec {} {}",
-                                          shell_quoted(program.interpreter()), shell_quoted(real));
+                                          shell_quoted(loader), shell_quoted(real));
   FILE* const pipe = popen(command.c_str(), "r");
   if (pipe == nullptr) throw UsageError(fmt::format("cannot start {}", command));
   std::map<std::string, std::string> paths;
