@@ -13,8 +13,8 @@
 #include <string_view>
 
 #include <dlfcn.h>
-#include <sys/auxv.h>
 #include <fmt/core.h>
+#include <sys/auxv.h>
 
 namespace wormcube::mpi {
 namespace {
@@ -60,8 +60,8 @@ std::map<std::string, std::string> paths_of_libraries(const ElfFile& program) {
   if (loader.empty() && dladdr(reinterpret_cast<void*>(getauxval(AT_BASE)), &own) != 0) {
     loader = own.dli_fname;
   }
-  const std::string command = fmt::format("LD_TRACE_LOADED_OBJECTS=1 exec {} {}",
-                                          shell_quoted(loader), shell_quoted(real));
+  const std::string command =
+      fmt::format("LD_TRACE_LOADED_OBJECTS=1 exec {} {}", shell_quoted(loader), shell_quoted(real));
   FILE* const pipe = popen(command.c_str(), "r");
   if (pipe == nullptr) throw UsageError(fmt::format("cannot start {}", command));
   std::map<std::string, std::string> paths;
