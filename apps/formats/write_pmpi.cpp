@@ -45,7 +45,7 @@ static MPI_Comm duplicate(MPI_Comm comm) {
   return *kept;
 }
 
-/* Runs the schedule. Blocks have n units of the type, of so many bytes. Values lie in slots: the
+/* Runs the schedule. A block has n units of `type`, `bytes` bytes each. Values lie in slots: the
    parts of the input's blocks, then a slot for each value that arrives or is combined. */
 static void perform(const int *code, const char *in, char *out, size_t n, size_t bytes,
                     MPI_Datatype type, MPI_Op op, MPI_Comm comm) {

@@ -165,7 +165,8 @@ TEST_CASE("what nodes hold grows to the whole result", "[draw]") {
         std::vector<Shares>{{0.25, 0.25, 0.25, 0.25}, {0.5, 0.5, 0.5, 0.5}, {1, 1, 1, 1}});
   CHECK(blocks_of("barrier", "dissemination", "ring:4").held ==
         std::vector<Shares>{{0.25, 0.25, 0.25, 0.25}, {0.5, 0.5, 0.5, 0.5}, {1, 1, 1, 1}});
-  // As bars of stills, each with its number above. Switches have none, nor has a picture without data.
+  // As bars of stills, each with its number above. Switches have none, nor has a picture without
+  // data.
   const Topology topology = Topology::parse("tree:4");
   const Routing routing(topology);
   const Layout places = layout(routing);

@@ -90,7 +90,8 @@ void command_line(std::string_view bytes) {
                                [&](const std::string& a) { return a.starts_with(word); });
   };
   if (!std::ranges::all_of(arguments, is_small)) return;
-  // Whole papers take minutes, a network that is not named has 64 nodes, and default data are large.
+  // Whole papers take minutes, a network that is not named has 64 nodes, and default data are
+  // large.
   if (has("reproduce") || (!has("--on") && (has("fft") || has("transpose") || has("deadlock"))) ||
       (has("matvec") && !(has("--on") && has("--shape"))) ||
       (has("sort") && !(has("--on") && has("--count"))) ||

@@ -56,7 +56,7 @@ Json chapter_row_json(const ChapterRow& row, const ChapterResult& result) {
 }
 
 /// A line for each figure; only the first has the row's place and algorithm.
-/// The algorithm, each of its options, and the network: a line each, so that the table stays narrow.
+/// The algorithm, each of its options, and the network, a line each: the table stays narrow.
 std::vector<std::string> call_lines(const ChapterRow& row) {
   std::vector<std::string> lines;
   for (std::size_t at = 0; at < row.algorithm.size();) {
