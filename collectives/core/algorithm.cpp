@@ -78,6 +78,29 @@ void Collective::settle(const Topology& topology, const CostModel& model, Bytes 
   require_arguments(operation(), topology.nodes(), arguments);
   const Options open = options;
   algorithm->settle({topology, arguments, open}, model, block_bytes, options);
+  for (const Option& option : algorithm->options) {
+    if (!option.choices.empty()) continue;
+    const std::int64_t first = options.number(option.name);
+    if (first == open.number(option.name)) continue;
+    const auto us = [&](std::int64_t n) {
+      options.set(option.name, std::to_string(n));
+      return predicted_us(predict(topology), model, block_bytes);
+    };
+    std::int64_t best = first;
+    double least_us = us(first);
+    for (bool better = true; better;) {
+      better = false;
+      for (const std::int64_t n : {std::int64_t{1}, best / 2, 2 * best}) {
+        if (n < 1 || n > std::min(most_settled, option.most)) continue;
+        if (const double other_us = us(n); other_us < least_us) {
+          best = n;
+          least_us = other_us;
+          better = true;
+        }
+      }
+    }
+    options.set(option.name, std::to_string(best));
+  }
 }
 
 std::string_view to_string(SameBits same) {

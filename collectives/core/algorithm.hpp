@@ -80,8 +80,9 @@ struct Algorithm {
   /// alternative. nullptr: none.
   void (*require)(const Setting&) = nullptr;
 
-  /// Sets the best numbers for this block size and these costs if options leave them open
-  /// (packets=0). nullptr: nothing is left open.
+  /// Sets good numbers for this block size and these costs if options leave them open (packets=0),
+  /// by a formula; Collective::settle() tries one, half and twice as many. nullptr: nothing is left
+  /// open.
   void (*settle)(const Setting&, const CostModel&, Bytes block_bytes, Options&) = nullptr;
   Prediction (*predict)(const Setting&) = [](const Setting&) { return Prediction{}; };
   /// Its own lower bound, if that differs from its operation's: its messages go to neighbours only.
@@ -97,6 +98,9 @@ struct Algorithm {
 /// Throws UsageError, with both numbers and an alternative, unless the algorithm applies in this
 /// setting.
 void require(const Algorithm& algorithm, const Setting& setting);
+
+/// The most packets or segments that settle() sets.
+constexpr std::int64_t most_settled = 4096;
 
 /// A collective without its data: an algorithm, its options, the call's arguments.
 struct Collective {
@@ -115,8 +119,9 @@ struct Collective {
   Setting setting(const Topology& topology) const { return {topology, arguments, options}; }
   /// Throws UsageError unless it applies here.
   void require(const Topology& topology) const;
-  /// Sets the options that depend on the block size; predictions need them. This and predict()
-  /// throw UsageError for an invalid root, source or operator.
+  /// Sets the options that depend on the block size; predictions need them. No number is slower by
+  /// the model than one, half or twice as many. This and predict() throw UsageError for an invalid
+  /// root, source or operator.
   void settle(const Topology& topology, const CostModel& model, Bytes block_bytes);
   Prediction predict(const Topology& topology) const;
   /// The algorithm's own bound, or its operation's.

@@ -203,37 +203,49 @@ std::vector<Priced> ranking(Operation operation, const Topology& topology, const
   return ranking(operation, weights, model, block_bytes, ports, arguments, bits);
 }
 
+std::optional<Priced> cheapest_form(const Algorithm& algorithm, Weights& weights,
+                                    const CostModel& model, Bytes block_bytes,
+                                    const Arguments& arguments, Bits bits) {
+  const Topology& topology = weights.topology();
+  std::optional<std::pair<Standing, Priced>> least;
+  for (Options& options : combinations(algorithm, topology.nodes())) {
+    Collective collective(algorithm, arguments);
+    collective.options = std::move(options);
+    if (refusal(collective, topology)) continue;
+    if (bits == Bits::same && same_bits(collective, topology) == SameBits::no) continue;
+    collective.settle(topology, model, block_bytes);
+    const Weighed weighed =
+        is_chosen_by_auto(algorithm) ? weights(collective, block_bytes) : Weighed{};
+    std::optional<double> us, ranked_us;
+    if (weighed.prediction.complete()) {
+      us = weighed.us(model, block_bytes);
+      ranked_us = weighed.ranked_us(model, block_bytes);
+    }
+    const Standing cost = standing(ranked_us, weighed.contention);
+    if (!least || cost < least->first) least = {cost, {std::move(collective), weighed, us}};
+  }
+  if (!least) return std::nullopt;
+  return std::move(least->second);
+}
+
 std::vector<Priced> ranking(Operation operation, Weights& weights, const CostModel& model,
                             Bytes block_bytes, Ports ports, const Arguments& arguments, Bits bits) {
-  const Topology& topology = weights.topology();
-  using Cost = std::pair<Standing, bool>;  // and whether it was made for other ports
-  std::vector<std::pair<Cost, Priced>> ranked;
-  for (Collective& collective : admitted(operation, topology, arguments)) {
+  std::vector<Priced> all;
+  for (const Collective& collective : admitted(operation, weights.topology(), arguments)) {
     const Algorithm& algorithm = *collective.algorithm;
     if (algorithm.selection == Selection::any_order ||
         (ports == Ports::one && algorithm.ports == Ports::all))
       continue;
-    std::optional<std::pair<Cost, Priced>> least;
-    for (Options& options : combinations(algorithm, topology.nodes())) {
-      collective.options = std::move(options);
-      if (refusal(collective, topology)) continue;
-      if (bits == Bits::same && same_bits(collective, topology) == SameBits::no) continue;
-      collective.settle(topology, model, block_bytes);
-      const Weighed weighed =
-          is_chosen_by_auto(algorithm) ? weights(collective, block_bytes) : Weighed{};
-      std::optional<double> us, ranked_us;
-      if (weighed.prediction.complete()) {
-        us = weighed.us(model, block_bytes);
-        ranked_us = weighed.ranked_us(model, block_bytes);
-      }
-      const Cost cost{standing(ranked_us, weighed.contention), algorithm.ports != ports};
-      if (!least || cost < least->first) least = {cost, Priced{collective, weighed, us}};
+    if (auto priced = cheapest_form(algorithm, weights, model, block_bytes, arguments, bits)) {
+      all.push_back(*std::move(priced));
     }
-    if (least) ranked.push_back(std::move(*least));
   }
-  std::ranges::stable_sort(ranked, {}, [](const auto& entry) { return entry.first; });
-  std::vector<Priced> all;
-  for (auto& [cost, priced] : ranked) all.push_back(std::move(priced));
+  std::ranges::stable_sort(all, {}, [&](const Priced& each) {
+    std::optional<double> ranked_us;
+    if (each.us) ranked_us = each.weighed.ranked_us(model, block_bytes);
+    return std::pair(standing(ranked_us, each.weighed.contention),
+                     each.collective.algorithm->ports != ports);
+  });
   return all;
 }
 

@@ -2,13 +2,15 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "wormcube/collectives/kit/packets.hpp"
 
+#include "wormcube/collectives/core/algorithm.hpp"
+
 #include <algorithm>
 #include <cmath>
 
 namespace wormcube {
 
 Rank best_packets(Bytes message, double rounds, const CostModel& model) {
-  constexpr double most = 4096;
+  constexpr auto most = static_cast<double>(most_settled);
   const auto bytes = static_cast<double>(message);
   const double transfer_us = rounds * bytes * model.transfer_us;
   const double step_us = model.startup_us + model.link_hop_us();

@@ -148,7 +148,7 @@ struct Swing {
   /// A ring of four combines two pairs, whichever partner comes first.
   static bool brackets_differ(const Topology& topology) {
     constexpr Rank longest = 4;
-    return std::ranges::max(topology.sizes()) > longest;
+    return std::ranges::any_of(topology.sizes(), [](Rank size) { return size > longest; });
   }
   static Rank parts(const Setting& setting) {
     const auto wide = static_cast<Rank>(wide_dimensions(setting.topology).size());

@@ -3,6 +3,7 @@
 #include "wormcube/collectives/kit/packets.hpp"
 
 #include "wormcube/collectives/harness/check.hpp"
+#include "wormcube/collectives/harness/choose.hpp"
 #include "wormcube/runtime/base/error.hpp"
 
 #include <catch2/catch.hpp>
@@ -62,4 +63,45 @@ TEST_CASE("a block with more parts than a dry run distinguishes is refused", "[c
       check_collective(parse_collective(operations::allreduce, "reduce-scatter-allgather", sum),
                        cube),
       Contains("cuts a block into 65536 parts; a dry run distinguishes up to 32768: use "));
+}
+
+TEST_CASE("the chosen number of packets is no slower than one, half or twice as many",
+          "[collectives]") {
+  const auto [network, startup_us] = GENERATE(table<const char*, double>({{"ring:9", 10},
+                                                                          {"torus:4x4", 10},
+                                                                          {"torus:8x8", 0.5},
+                                                                          {"mesh:3x5", 10},
+                                                                          {"hypercube:4", 0},
+                                                                          {"complete:8", 1}}));
+  const Bytes bytes = GENERATE(64, 1000, 65536, 1 << 20);
+  const Topology topology = Topology::parse(network);
+  const CostModel model{.startup_us = startup_us, .transfer_us = 0.001, .hop_us = 0.05};
+  int compared = 0;
+  for (const Operation operation : registered_operations()) {
+    Arguments arguments;
+    if (operation->reduces) arguments.reduction = find_reduction("sum", "double");
+    for (const Priced& priced :
+         ranking(operation, topology, model, bytes, Ports::all, arguments, Bits::any)) {
+      const Algorithm& algorithm = *priced.collective.algorithm;
+      if (algorithm.settle == nullptr || !priced.us) continue;
+      Collective other = priced.collective;
+      for (const char* name : {"packets", "segments"}) {
+        if (std::ranges::none_of(algorithm.options,
+                                 [&](const Option& option) { return option.name == name; }))
+          continue;
+        const std::int64_t chosen = priced.collective.options.number(name);
+        for (const std::int64_t n : {std::int64_t{1}, chosen / 2, 2 * chosen}) {
+          if (n < 1 || n > 4096) continue;
+          other.options.set(name, std::to_string(n));
+          const std::optional<double> us = weigh(other, topology, bytes).us(model, bytes);
+          CAPTURE(network, bytes, operation->name, algorithm.name, chosen, n);
+          if (us) {
+            CHECK(*priced.us <= *us * (1 + 1e-12));
+            ++compared;
+          }
+        }
+      }
+    }
+  }
+  CHECK(compared > 0);
 }

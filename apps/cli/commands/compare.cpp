@@ -15,6 +15,7 @@
 #include "wormcube/apps/cli/options/modelled.hpp"
 #include "wormcube/apps/cli/options/networks.hpp"
 #include "wormcube/apps/cli/options/numbers.hpp"
+#include "wormcube/apps/cli/options/ranked.hpp"
 #include "wormcube/apps/cli/options/schedules.hpp"
 #include "wormcube/apps/cli/output/progress.hpp"
 #include "wormcube/apps/cli/output/results.hpp"
@@ -48,11 +49,23 @@ struct CompareCommand {
 
 constexpr std::size_t most_compared = 8;
 
+/// The options that are chosen from a list and differ from their defaults: "form=parts:inner=ring".
+std::string choices_text(const Options& options) {
+  std::string text;
+  for (std::size_t i = 0; i < options.declared().size(); ++i) {
+    const Option& option = options.declared()[i];
+    const std::int64_t value = options.values()[i];
+    if (value == option.preset || (option.choices.empty() && option.name != "radix")) continue;
+    text += fmt::format("{}{}={}", text.empty() ? "" : ":", option.name, option.text(value));
+  }
+  return text;
+}
+
 /// The algorithms' times, for one size after another.
 class Comparison {
  public:
   Comparison(Context& context, const CompareCommand& options, const Topology& topology)
-      : options_(options), topology_(topology), weights_(topology) {
+      : options_(options), weights_(topology) {
     const Operation operation = parse_operation(options.operation);
     const Arguments arguments = options.call.resolve(operation);
     for (const std::string& name : options.algorithm.names) {
@@ -84,10 +97,12 @@ class Comparison {
 
   std::vector<ComparedCall> at(Bytes bytes) {
     std::vector<ComparedCall> calls;
-    for (const Collective& open : open_) {
-      ComparedCall call{open, open.text(), {}, {}, {}, {}};
-      call.collective.settle(topology_, options_.model, bytes);
-      call.weighed = weights_(call.collective, bytes);
+    for (std::size_t i = 0; i < open_.size(); ++i) {
+      const Collective& open = open_[i];
+      Priced form =
+          form_of(options_.algorithm.names[i], open, weights_, options_.model, bytes, Bits::same);
+      ComparedCall call{
+          std::move(form.collective), open.text(), std::move(form.weighed), {}, {}, {}};
       call.parts = time_parts(call.weighed, options_.model, bytes);
       if (runs_) {
         const auto answer = (*runs_)(call.collective, bytes, all_port(open));
@@ -106,7 +121,11 @@ class Comparison {
     return calls;
   }
 
-  /// The sizes in (low, high] from which another algorithm is the fastest: to a byte by formula.
+  /// Blocks have whole elements.
+  Bytes unit() const { return std::max<Bytes>(1, open_.front().arguments.reduction.element_bytes); }
+
+  /// The sizes in (low, high] from which another algorithm is the fastest: by formula, to an
+  /// element.
   std::vector<Crossover> crossovers(Bytes low, Bytes high, std::size_t first, std::size_t last) {
     if (first == last) return {};
     if (options_.choice.by != "formula") return {{low, high, first, last}};
@@ -114,8 +133,8 @@ class Comparison {
     while (first != last) {
       Bytes before = low, after = high;
       std::size_t next = last;
-      while (after - before > 1) {
-        const Bytes middle = before + (after - before) / 2;
+      while (after - before >= 2 * unit()) {
+        const Bytes middle = (before + (after - before) / 2) / unit() * unit();
         const std::size_t here = fastest_of(at(middle));
         if (here == first) {
           before = middle;
@@ -123,15 +142,34 @@ class Comparison {
           after = middle, next = here;
         }
       }
-      all.push_back({before, after, first, next});
+      all.push_back({before, after, first, next, true});
       first = next, low = after;
     }
     return all;
   }
 
+  /// "swing: form=latency up to 4K, form=parts from 8K": the cheapest options of names without any.
+  std::vector<std::string> forms(std::span<const Bytes> sizes,
+                                 std::span<const std::vector<ComparedCall>> rows) const {
+    std::vector<std::string> lines;
+    for (std::size_t i = 0; i < open_.size(); ++i) {
+      if (open_[i].text() != open_[i].name()) continue;
+      std::string line, last;
+      for (std::size_t row = 0; row < rows.size(); ++row) {
+        const std::string form = choices_text(rows[row][i].collective.options);
+        if (row > 0 && form == last) continue;
+        if (row > 0) line += fmt::format(" up to {}, ", size_text(sizes[row - 1]));
+        line += form.empty() ? "default options" : form;
+        last = form;
+        if (row > 0) line += fmt::format(" from {}", size_text(sizes[row]));
+      }
+      if (line != "default options") lines.push_back(fmt::format("{}: {}", open_[i].name(), line));
+    }
+    return lines;
+  }
+
  private:
   const CompareCommand& options_;
-  const Topology& topology_;
   Weights weights_;
   std::vector<Collective> open_;  // options that depend on the size are not set
   std::unique_ptr<CallFigures> figures_;
@@ -144,6 +182,20 @@ Json call_json(const ComparedCall& call, const CostModel& model, Bytes bytes) {
   put(json, "time_us", json_value(call.us), call.reason);
   add_model_json(json, call.weighed, model, bytes);
   return json;
+}
+
+/// Why cells have no time.
+std::vector<std::string> reasons(std::span<const Bytes> sizes,
+                                 std::span<const std::vector<ComparedCall>> rows) {
+  std::vector<std::string> lines;
+  for (std::size_t row = 0; row < rows.size(); ++row) {
+    for (const ComparedCall& call : rows[row]) {
+      if (call.us) continue;
+      lines.push_back(
+          fmt::format("{}, {}: no time: {}", call.name, size_text(sizes[row]), call.reason));
+    }
+  }
+  return lines;
 }
 
 /// Writes the rows as `plot` reads them.
@@ -182,6 +234,11 @@ void require_options(const CompareCommand& options) {
   if (options.measures() && options.machine.in_processes()) {
     throw UsageError("--cost measured runs in this process: --executor threads or fibers");
   }
+  if (!options.html.empty() && options.algorithm.names.size() > most_plays) {
+    throw UsageError(
+        fmt::format("--html shows up to {} algorithms side by side; --algorithm names {}",
+                    most_plays, options.algorithm.names.size()));
+  }
   require_writable(options.html);
   require_writable(options.plot);
 }
@@ -190,7 +247,6 @@ ExitCode compare(Context& context, const CompareCommand& given) {
   CompareCommand options = given;
   const CommandLimit limit(context, options.machine.time_limit_ms());
   options.output.validate();
-  require_options(options);
   options.model = options.choice.cost_model(options.model);
   if (options.choice.has_machine() && options.algorithm.ports == "auto") {
     const bool all = options.choice.resolve().profile->model.all_port;
@@ -201,8 +257,12 @@ ExitCode compare(Context& context, const CompareCommand& given) {
   sizes.erase(std::unique(sizes.begin(), sizes.end()), sizes.end());
   if (!options.schedule.empty()) {
     use_schedule(options.schedule, options.operation, options.on, options.call);
-    options.algorithm.names.emplace_back(schedule_algorithm_name);
+    const auto& names = options.algorithm.names;
+    if (std::ranges::find(names, schedule_algorithm_name) == names.end()) {
+      options.algorithm.names.emplace_back(schedule_algorithm_name);
+    }
   }
+  require_options(options);
   if (options.operation.empty()) throw UsageError("OPERATION is required");
   if (options.on.empty()) throw UsageError("--on is required");
   const Topology topology = parse_topology(options.on);
@@ -259,6 +319,8 @@ ExitCode compare(Context& context, const CompareCommand& given) {
     table.add(std::move(cells));
   }
   print_table(output, table);
+  for (const std::string& line : comparison.forms(sizes, rows)) results.note(line);
+  for (const std::string& line : reasons(sizes, rows)) results.note(line);
 
   std::vector<Crossover> crossovers;
   for (std::size_t i = 0; i + 1 < sizes.size(); ++i) {
@@ -288,10 +350,17 @@ ExitCode compare(Context& context, const CompareCommand& given) {
   if (options.choice.has_machine()) note_machine(results, options.choice.resolve());
   if (!options.plot.empty()) write_plot(context, options, json);
   if (!options.html.empty()) {
-    const Bytes shown = crossovers.empty() ? sizes[sizes.size() / 2] : crossovers.front().from;
+    const Bytes unit = comparison.unit();
+    const Bytes shown = crossovers.empty() ? std::max(unit, sizes[sizes.size() / 2] / unit * unit)
+                                           : crossovers.front().from;
+    AlgorithmOptions drawn = options.algorithm;
+    drawn.names.clear();
+    for (const ComparedCall& call : comparison.at(shown)) {
+      drawn.names.push_back(call.collective.text());
+    }
     draw_comparison(context, {.operation = options.operation,
                               .on = options.on,
-                              .algorithm = options.algorithm,
+                              .algorithm = drawn,
                               .call = options.call,
                               .machine = options.choice.model_options(),
                               .replays = options.choice.by_replay(),

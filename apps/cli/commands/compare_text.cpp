@@ -96,7 +96,7 @@ std::optional<double> margin_of(std::span<const ComparedCall> calls) {
 std::string crossover_text(const Crossover& crossover, std::span<const ComparedCall> calls) {
   const std::string& first = calls[crossover.first].name;
   const std::string& next = calls[crossover.next].name;
-  if (crossover.from - crossover.after == 1) {
+  if (crossover.exact) {
     return fmt::format("crossover: {} up to {} B, {} from {} B on", first, crossover.after, next,
                        crossover.from);
   }

@@ -33,6 +33,7 @@ std::optional<double> margin_of(std::span<const ComparedCall> calls);
 struct Crossover {
   Bytes after, from;
   std::size_t first, next;
+  bool exact = false;  ///< no size between them
 };
 std::string crossover_text(const Crossover& crossover, std::span<const ComparedCall> calls);
 

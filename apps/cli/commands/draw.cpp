@@ -93,7 +93,6 @@ struct DrawCommand {
   OutputOptions output;
 };
 
-constexpr std::size_t most_plays = 4;
 constexpr Rank most_played_nodes = 4096;
 constexpr std::size_t most_played_messages = 500'000, most_block_bytes = 4'000'000,
                       most_replayed_messages = 100'000;

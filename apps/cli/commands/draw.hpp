@@ -7,9 +7,13 @@
 #include "wormcube/apps/cli/options/call.hpp"
 #include "wormcube/apps/cli/options/model.hpp"
 
+#include <cstddef>
 #include <string>
 
 namespace wormcube::cli {
+
+/// Algorithms side by side on a page.
+inline constexpr std::size_t most_plays = 4;
 
 struct DrawnComparison {
   std::string operation, on;

@@ -29,7 +29,9 @@ void RankedOptions::use(std::string& operation, std::vector<std::string>& on) {
   if (schedule.empty()) return;
   CallOptions of_file = call;
   use_schedule(schedule, operation, on, of_file);
-  if (!names.empty()) names.emplace_back(schedule_algorithm_name);
+  if (!names.empty() && std::ranges::find(names, schedule_algorithm_name) == names.end()) {
+    names.emplace_back(schedule_algorithm_name);
+  }
 }
 
 void RankedOptions::require(std::span<const Operation> operations) const {
@@ -61,30 +63,34 @@ std::vector<Priced> RankedOptions::rank(Operation operation, Weights& weights,
                                         Ports ports) const {
   const Topology& topology = weights.topology();
   const Arguments of_call = arguments(operation);
-  std::vector<Priced> all = ranking(operation, weights, model, block_bytes, ports, of_call,
-                                    any_bits ? Bits::any : Bits::same);
-  if (names.empty()) return all;
+  const Bits bits = any_bits ? Bits::any : Bits::same;
+  if (names.empty()) {
+    return ranking(operation, weights, model, block_bytes, ports, of_call, bits);
+  }
   std::vector<Priced> named;
   for (const std::string& name : names) {
     if (!has_algorithm(operation, name)) continue;
-    Collective collective = parse_collective(operation, name, of_call);
+    const Collective collective = parse_collective(operation, name, of_call);
     if (refusal(collective, topology)) continue;
     if (ports == Ports::one && collective.algorithm->ports == Ports::all) continue;
-    const auto cheapest_form = std::ranges::find(
-        all, collective.algorithm, [](const Priced& each) { return each.collective.algorithm; });
-    const bool is_open = without_options(name) == name && is_chosen_by_auto(*collective.algorithm);
-    if (is_open && cheapest_form != all.end()) {
-      named.push_back(*cheapest_form);
-      continue;
-    }
-    collective.settle(topology, model, block_bytes);
-    const Weighed& weighed = weights(collective, block_bytes);
-    named.push_back({collective, weighed, weighed.us(model, block_bytes)});
+    named.push_back(form_of(name, collective, weights, model, block_bytes, bits));
   }
   std::ranges::stable_sort(named, {}, [&](const Priced& each) {
     return standing(each.weighed.ranked_us(model, block_bytes), each.weighed.contention);
   });
   return named;
+}
+
+Priced form_of(std::string_view name, Collective collective, Weights& weights,
+               const CostModel& model, Bytes block_bytes, Bits bits) {
+  const Algorithm& algorithm = *collective.algorithm;
+  if (without_options(name) == name && is_chosen_by_auto(algorithm)) {
+    auto form = cheapest_form(algorithm, weights, model, block_bytes, collective.arguments, bits);
+    if (form) return *std::move(form);
+  }
+  collective.settle(weights.topology(), model, block_bytes);
+  const Weighed& weighed = weights(collective, block_bytes);
+  return {collective, weighed, weighed.us(model, block_bytes)};
 }
 
 void add_ranked_options(CLI::App& app, RankedOptions& options) {

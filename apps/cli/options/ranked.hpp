@@ -36,6 +36,9 @@ struct RankedOptions {
   std::vector<Priced> rank(Operation operation, Weights& weights, const CostModel& model,
                            Bytes block_bytes, Ports ports) const;
 };
+/// A named algorithm in its cheapest form, or with the options that the name gives.
+Priced form_of(std::string_view name, Collective collective, Weights& weights,
+               const CostModel& model, Bytes block_bytes, Bits bits);
 void add_ranked_options(CLI::App& app, RankedOptions& options);
 /// The '#' line: "sum on double".
 void print_operator(const OutputOptions& output, const RankedOptions& options,
