@@ -230,21 +230,9 @@ const Algorithm& add_schedule_algorithm(NamedSchedule named, const ScheduledCall
                                                       {},
                                                       false});
   kept->plans = node_plans(kept->named, goal);
-  const auto several = [&](const RankLog& log) {
-    for (std::size_t step = 0, begin = 0; step < log.step_ends.size();
-         begin = log.step_ends[step++]) {
-      const auto sends =
-          std::ranges::count(std::span(log.ops).subspan(begin, log.step_ends[step] - begin),
-                             Op::Kind::send, &OpRecord::kind);
-      if (sends > 1 || log.step_ends[step] - begin - static_cast<std::size_t>(sends) > 1)
-        return true;
-    }
-    return false;
-  };
   Algorithm& algorithm = kept->algorithm;
   algorithm.source = kept->origin;
-  algorithm.ports =
-      std::ranges::any_of(kept->named.schedule.ranks, several) ? Ports::all : Ports::one;
+  algorithm.ports = kept->named.schedule.needs_all_ports() ? Ports::all : Ports::one;
   algorithm.exactly_once = report.exactly_once == true;
   algorithm.needs_commutative = operation->reduces && kept->named.commutative;
   algorithm.brackets_differ = [](const Setting&) { return loaded()->brackets_differ; };

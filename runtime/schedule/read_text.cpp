@@ -21,8 +21,9 @@ class Reader : private LineReader {
   Schedule read() {
     next_line();
     if (line_ != schedule_first_line) {
-      fail(fmt::format("the first line is not '{}': not a schedule, or another version",
-                       schedule_first_line));
+      fail(
+          fmt::format("the first line is neither '{}' nor '{}': not a schedule, or another version",
+                      named_schedule_first_line, schedule_first_line));
     }
     Schedule schedule{topology(), {}};
     topology_ = &schedule.topology;

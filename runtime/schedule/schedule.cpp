@@ -29,6 +29,18 @@ std::span<const Move> Schedule::moves(Rank rank, const OpRecord& op) const {
   return std::span(ranks[static_cast<std::size_t>(rank)].moves).subspan(op.first_move, op.moves);
 }
 
+bool Schedule::needs_all_ports() const {
+  for (Rank rank = 0; rank < static_cast<Rank>(ranks.size()); ++rank) {
+    for (std::size_t step = 0; step < ranks[static_cast<std::size_t>(rank)].step_ends.size();
+         ++step) {
+      const std::span<const OpRecord> all = ops(rank, step);
+      const std::ptrdiff_t sends = std::ranges::count(all, Op::Kind::send, &OpRecord::kind);
+      if (sends > 1 || std::ssize(all) - sends > 1) return true;
+    }
+  }
+  return false;
+}
+
 void logger::start(RankLog& log) {
   log = {};
   log.rearranged.assign(1, 0);

@@ -74,6 +74,8 @@ struct Schedule {
   std::size_t steps() const;
   std::span<const OpRecord> ops(Rank rank, std::size_t step) const;
   std::span<const Move> moves(Rank rank, const OpRecord& op) const;
+  /// Whether some node sends or receives several messages in one step.
+  bool needs_all_ports() const;
   friend bool operator==(const Schedule& a, const Schedule& b) {
     return a.topology == b.topology && a.ranks == b.ranks;
   }

@@ -15,6 +15,7 @@
 #include "wormcube/apps/cli/options/networks.hpp"
 #include "wormcube/apps/cli/options/numbers.hpp"
 #include "wormcube/apps/cli/options/ranked.hpp"
+#include "wormcube/apps/cli/options/schedules.hpp"
 #include "wormcube/runtime/base/error.hpp"
 
 #include <memory>
@@ -199,12 +200,18 @@ ExitCode check(Context& context, const CheckCommand& given) {
     if (!options.what.operation.empty() || !options.what.on.empty())
       throw UsageError(
           "--schedule already defines operation and network; do not pass OPERATION or --on");
+    require_no_algorithms(options.what.algorithm.names);
+    if (options.what.bytes_option->count() > 0) {
+      throw UsageError(
+          "--bytes has no effect with --schedule: the file has its own sizes; `replay`, `run` and "
+          "`compare` take both");
+    }
     const CommandLimit limited(context, limit);
     return check_schedule(context,
                           {.file = options.schedule,
                            .as = options.as,
                            .call = options.what.call,
-                           .all_port = options.what.algorithm.ports == "all",
+                           .ports = options.what.algorithm.ports,
                            .virtual_channels = options.check.virtual_channels,
                            .prove_messages = options.check.prove_messages},
                           options.output);

@@ -15,9 +15,9 @@ namespace wormcube::cli {
 /// What `check --schedule` checks.
 struct ScheduleCheck {
   std::string file;
-  std::string as;         ///< the operation; empty: the file's
-  CallOptions call;       ///< its arguments
-  bool all_port = false;  ///< one message per link at a time, instead of one per node
+  std::string as;     ///< the operation; empty: the file's
+  CallOptions call;   ///< its arguments
+  std::string ports;  ///< "one", "all", or "auto": all if a node sends or receives several
   int virtual_channels = 2;
   std::int64_t prove_messages = 0;
 };

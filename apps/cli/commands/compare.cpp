@@ -257,10 +257,7 @@ ExitCode compare(Context& context, const CompareCommand& given) {
   sizes.erase(std::unique(sizes.begin(), sizes.end()), sizes.end());
   if (!options.schedule.empty()) {
     use_schedule(options.schedule, options.operation, options.on, options.call);
-    const auto& names = options.algorithm.names;
-    if (std::ranges::find(names, schedule_algorithm_name) == names.end()) {
-      options.algorithm.names.emplace_back(schedule_algorithm_name);
-    }
+    add_schedule_name(options.algorithm.names);
   }
   require_options(options);
   if (options.operation.empty()) throw UsageError("OPERATION is required");

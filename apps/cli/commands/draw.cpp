@@ -569,7 +569,7 @@ ExitCode draw(Context& context, const DrawCommand& given) {
   }
   if (!options.schedule.empty()) {
     use_schedule(options.schedule, options.what.operation, options.on, options.what.call);
-    options.what.algorithm.names = {std::string(schedule_algorithm_name)};
+    add_schedule_name(options.what.algorithm.names);
   }
   if (options.what.operation.empty()) {
     throw UsageError("OPERATION is required (or a schedule: --schedule FILE)");

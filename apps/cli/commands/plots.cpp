@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "wormcube/apps/cli/commands/plots.hpp"
 
+#include "wormcube/apps/cli/commands/plot_names.hpp"
 #include "wormcube/apps/cli/output/files.hpp"
 #include "wormcube/apps/cli/output/table.hpp"
 #include "wormcube/apps/draw/page.hpp"
@@ -397,8 +398,8 @@ std::string page_of(const std::vector<Plotted>& plots) {
 
 }  // namespace
 
-void write_plots(const Context& context, const std::vector<PlotFile>& files,
-                 const PlotOptions& options) {
+void write_plots(const Context& context, std::vector<PlotFile> files, const PlotOptions& options) {
+  shorten_names(files);
   std::vector<PlotRow> rows;
   std::vector<LinePlot> figures;
   std::vector<std::string> foot;

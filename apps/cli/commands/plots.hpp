@@ -16,7 +16,6 @@ struct PlotOptions {
   double copy_limit = 0;        ///< GB/s; 0: not drawn
 };
 /// Throws UsageError if there is nothing to draw, or files mix schemas.
-void write_plots(const Context& context, const std::vector<PlotFile>& files,
-                 const PlotOptions& options);
+void write_plots(const Context& context, std::vector<PlotFile> files, const PlotOptions& options);
 
 }  // namespace wormcube::cli

@@ -255,7 +255,7 @@ class Replayer {
 
 /// Contradictory options other than the machine's.
 void require_one_source(const ReplayCommand& options) {
-  if (options.schedule.empty() == options.what.operation.empty()) {
+  if (options.schedule.empty() && options.what.operation.empty()) {
     throw UsageError("missing operation: pass OPERATION and --on TOPOLOGY, or --schedule FILE");
   }
   if (options.schedule.empty() && options.what.on.empty()) {
@@ -286,12 +286,14 @@ ExitCode replay_command(Context& context, const ReplayCommand& given) {
                   fmt::format("{} per ring link", options.model.virtual_channels));
   };
 
-  // With block sizes or another network it is the algorithm `schedule`.
-  if (!options.schedule.empty() &&
-      (options.what.bytes_option->count() > 0 || !options.what.on.empty())) {
+  // With block sizes, another network or other algorithms it is the algorithm `schedule`.
+  const bool with_own_sizes = options.what.operation.empty() && options.what.on.empty() &&
+                              options.what.bytes_option->count() == 0 &&
+                              options.what.algorithm.names == std::vector<std::string>{"auto"};
+  if (!options.schedule.empty() && !with_own_sizes) {
     use_schedule(std::exchange(options.schedule, {}), options.what.operation, options.what.on,
                  options.what.call);
-    options.what.algorithm.names = {std::string(schedule_algorithm_name)};
+    add_schedule_name(options.what.algorithm.names);
   }
   if (!options.schedule.empty()) {
     const Schedule schedule = read_schedule(options.schedule);
@@ -303,7 +305,9 @@ ExitCode replay_command(Context& context, const ReplayCommand& given) {
                     replay_columns(schedule.topology.name().size(), options.schedule.size()));
     Replayer replayer(options, resolved, results);
     const ExitCode code =
-        replayer({nullptr, 0, options.schedule}, schedule, options.what.algorithm.ports == "all");
+        replayer({nullptr, 0, options.schedule}, schedule,
+                 options.what.algorithm.ports == "all" ||
+                     (options.what.algorithm.ports == "auto" && schedule.needs_all_ports()));
     note_machine(results, resolved);
     results.finish(true);
     return code;
@@ -371,7 +375,8 @@ Action add_replay(CLI::App& program) {
   app.add_option(
          "--schedule", options->schedule,
          "Replay a schedule file, as `show --write-schedule` writes it, with its own sizes; with "
-         "--bytes or --on it is the algorithm `schedule`, if the file names the blocks")
+         "--bytes, --on or --algorithm it is the algorithm `schedule`, if the file names the "
+         "blocks")
       ->type_name("FILE")
       ->check(file_name())
       ->group("What");

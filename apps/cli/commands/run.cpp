@@ -314,7 +314,7 @@ ExitCode run(Context& context, const RunCommand& given) {
   RunCommand options = given;
   if (!options.schedule.empty()) {
     use_schedule(options.schedule, options.what.operation, options.what.on, options.what.call);
-    options.what.algorithm.names = {std::string(schedule_algorithm_name)};
+    add_schedule_name(options.what.algorithm.names);
   }
   if (options.what.operation.empty())
     throw UsageError("OPERATION is required (or a schedule: --schedule FILE)");

@@ -332,9 +332,11 @@ ExitCode show(Context& context, const ShowCommand& options) {
     if (!options.what.operation.empty() || !options.on.empty() || !options.block.empty() ||
         options.explain) {
       throw UsageError(
-          "--schedule already defines operation and network, and has no data; do not pass "
-          "OPERATION, --on, --block or --explain");
+          "--schedule already defines operation and network, and has neither data nor "
+          "explanations; "
+          "do not pass OPERATION, --on, --block or --explain");
     }
+    require_no_algorithms(options.what.algorithm.names);
     ScheduleFile file = read_schedule_file(options.schedule_file);
     if (!file.named) {
       throw UsageError(fmt::format("{}: no steps: {}; see `wormcube check --schedule`",

@@ -29,9 +29,7 @@ void RankedOptions::use(std::string& operation, std::vector<std::string>& on) {
   if (schedule.empty()) return;
   CallOptions of_file = call;
   use_schedule(schedule, operation, on, of_file);
-  if (!names.empty() && std::ranges::find(names, schedule_algorithm_name) == names.end()) {
-    names.emplace_back(schedule_algorithm_name);
-  }
+  if (!names.empty()) add_schedule_name(names);
 }
 
 void RankedOptions::require(std::span<const Operation> operations) const {

@@ -13,6 +13,7 @@
 #include "wormcube/runtime/schedule/text.hpp"
 #include "wormcube/runtime/schedule/text_words.hpp"
 
+#include <algorithm>
 #include <fstream>
 #include <sstream>
 #include <utility>
@@ -74,6 +75,19 @@ void add_schedule_option(CLI::App& app, std::string& file, bool is_added) {
       ->type_name("FILE")
       ->check(file_name())
       ->group("What");
+}
+
+void add_schedule_name(std::vector<std::string>& names) {
+  const std::string name(schedule_algorithm_name);
+  if (names == std::vector<std::string>{"auto"}) names.clear();
+  if (std::ranges::find(names, name) == names.end()) names.push_back(name);
+}
+
+void require_no_algorithms(const std::vector<std::string>& names) {
+  if (names == std::vector<std::string>{"auto"}) return;
+  throw UsageError(
+      "--algorithm has no effect with --schedule, which gives the messages; `compare`, `list`, "
+      "`best`, `run`, `replay` and `draw` take both");
 }
 
 void use_schedule(const std::string& file, std::string& operation, std::string& on,

@@ -40,6 +40,11 @@ void use_schedule(const std::string& file, std::string& operation, std::vector<s
 /// The same for a command that takes one network.
 void use_schedule(const std::string& file, std::string& operation, std::string& on,
                   CallOptions& call);
+/// For a command whose other algorithms may stand beside the file: adds `schedule` to those that
+/// were named, or takes it alone.
+void add_schedule_name(std::vector<std::string>& names);
+/// Throws UsageError if algorithms were named, for a command that takes the file's alone.
+void require_no_algorithms(const std::vector<std::string>& names);
 /// \param is_added  beside the command's algorithms, not instead of them
 void add_schedule_option(CLI::App& app, std::string& file, bool is_added = false);
 /// The same without the names of values. Throws UsageError if there are no steps.
