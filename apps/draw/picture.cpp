@@ -17,9 +17,14 @@
 namespace wormcube::apps {
 
 PictureFormat picture_format(std::string_view file) {
-  return file.ends_with(".pdf")   ? PictureFormat::pdf
-         : file.ends_with(".png") ? PictureFormat::png
-                                  : PictureFormat::svg;
+  if (file.ends_with(".pdf")) return PictureFormat::pdf;
+  if (file.ends_with(".png")) return PictureFormat::png;
+  const std::string_view name = file.substr(file.find_last_of('/') + 1);
+  const std::size_t dot = name.find_last_of('.');
+  if (dot != std::string_view::npos && dot > 0 && name.substr(dot) != ".svg") {
+    throw UsageError(fmt::format("{}: pictures are .svg, .pdf or .png", file));
+  }
+  return PictureFormat::svg;
 }
 
 void require_picture_format(PictureFormat format) {

@@ -10,7 +10,7 @@ namespace wormcube::apps {
 
 enum class PictureFormat : std::uint8_t { svg, pdf, png };
 
-/// The format for a file name: .pdf and .png, otherwise SVG.
+/// The format for a file name, SVG for one without an extension. Throws UsageError for others.
 PictureFormat picture_format(std::string_view file);
 /// Throws UsageError if the format needs rsvg-convert and it is not installed. Call it before long
 /// work.

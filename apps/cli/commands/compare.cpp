@@ -19,7 +19,7 @@
 #include "wormcube/apps/cli/options/schedules.hpp"
 #include "wormcube/apps/cli/output/progress.hpp"
 #include "wormcube/apps/cli/output/results.hpp"
-#include "wormcube/collectives/harness/schedule_algorithm.hpp"
+#include "wormcube/apps/draw/picture.hpp"
 #include "wormcube/runtime/base/error.hpp"
 
 #include <algorithm>
@@ -238,6 +238,9 @@ void require_options(const CompareCommand& options) {
     throw UsageError(
         fmt::format("--html shows up to {} algorithms side by side; --algorithm names {}",
                     most_plays, options.algorithm.names.size()));
+  }
+  if (!options.plot.empty() && !options.plot.ends_with(".html")) {
+    apps::require_picture_format(apps::picture_format(options.plot));
   }
   require_writable(options.html);
   require_writable(options.plot);

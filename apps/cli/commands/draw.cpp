@@ -25,7 +25,6 @@
 #include "wormcube/collectives/core/explanations.hpp"
 #include "wormcube/collectives/harness/check.hpp"
 #include "wormcube/collectives/harness/contract.hpp"
-#include "wormcube/collectives/harness/schedule_algorithm.hpp"
 #include "wormcube/runtime/base/error.hpp"
 
 #include <algorithm>

@@ -55,7 +55,8 @@ void shorten_names(std::vector<PlotFile>& files) {
       families[{row.what, std::string(head(row.algorithm))}].push_back({file, &row});
     }
   }
-  for (auto& [family, rows] : families) {
+  for (const auto& family : families) {
+    const std::vector<Row>& rows = family.second;
     std::set<std::string> keys;
     for (const Row& row : rows) {
       for (std::string& key : keys_of(row.row->algorithm)) keys.insert(std::move(key));

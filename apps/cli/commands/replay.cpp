@@ -19,7 +19,6 @@
 #include "wormcube/apps/cli/options/trace.hpp"
 #include "wormcube/apps/common/trace.hpp"
 #include "wormcube/collectives/harness/choose.hpp"
-#include "wormcube/collectives/harness/schedule_algorithm.hpp"
 #include "wormcube/runtime/base/error.hpp"
 #include "wormcube/runtime/replay/analysis.hpp"
 #include "wormcube/runtime/schedule/text.hpp"
@@ -296,7 +295,8 @@ ExitCode replay_command(Context& context, const ReplayCommand& given) {
     add_schedule_name(options.what.algorithm.names);
   }
   if (!options.schedule.empty()) {
-    const Schedule schedule = read_schedule(options.schedule);
+    const ScheduleFile file = read_steps(options.schedule);
+    const Schedule& schedule = file.named->schedule;
     schedule.topology.require_routable();
     print_setting(output, "replay", options.schedule);
     print_setting(output, "topology", topology_text(schedule.topology));
@@ -308,12 +308,21 @@ ExitCode replay_command(Context& context, const ReplayCommand& given) {
         replayer({nullptr, 0, options.schedule}, schedule,
                  options.what.algorithm.ports == "all" ||
                      (options.what.algorithm.ports == "auto" && schedule.needs_all_ports()));
+    if (!file.findings.empty()) {
+      results.note(fmt::format("this file is wrong: {}; `wormcube check --schedule` lists all",
+                               file.findings.front()));
+    }
     note_machine(results, resolved);
     results.finish(true);
     return code;
   }
 
   Sweep sweep(options.what, parse_topologies(options.what.on), parse_sizes(options.bytes));
+  if (!options.explain.empty()) {
+    const Collective explained =
+        parse_collective(sweep.operation(), options.explain, sweep.arguments());
+    for (const Topology& topology : sweep.topologies()) explained.require(topology);
+  }
   const AutoChooser choose =
       options.by == "replay"
           ? replaying_chooser(context, resolved.model, output, options.model.virtual_channels)

@@ -23,7 +23,6 @@
 #include "wormcube/apps/common/run_trace.hpp"
 #include "wormcube/apps/draw/picture.hpp"
 #include "wormcube/collectives/harness/contract.hpp"
-#include "wormcube/collectives/harness/schedule_algorithm.hpp"
 #include "wormcube/runtime/base/error.hpp"
 #include "wormcube/runtime/base/host/cores.hpp"
 #include "wormcube/runtime/topology/routing.hpp"
@@ -331,7 +330,9 @@ ExitCode run(Context& context, const RunCommand& given) {
           options.plot));
     }
     require_writable(options.plot);
-    apps::require_picture_format(apps::picture_format(options.plot));
+    if (!options.plot.ends_with(".html")) {
+      apps::require_picture_format(apps::picture_format(options.plot));
+    }
   });
   const Operation operation = parse_operation(options.what.operation);
   options.run.model = options.choice.cost_model(options.run.model);

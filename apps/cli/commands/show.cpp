@@ -337,11 +337,7 @@ ExitCode show(Context& context, const ShowCommand& options) {
           "do not pass OPERATION, --on, --block or --explain");
     }
     require_no_algorithms(options.what.algorithm.names);
-    ScheduleFile file = read_schedule_file(options.schedule_file);
-    if (!file.named) {
-      throw UsageError(fmt::format("{}: no steps: {}; see `wormcube check --schedule`",
-                                   options.schedule_file, file.no_schedule));
-    }
+    const ScheduleFile file = read_steps(options.schedule_file);
     print_setting(output, "show", "the schedule " + options.schedule_file);
     Json json{{"schedule", options.schedule_file}};
     ShowCommand of_file = options;

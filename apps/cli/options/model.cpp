@@ -220,7 +220,7 @@ Json model_json(const ModelOptions::Resolved& resolved, int virtual_channels) {
   const MachineModel& model = resolved.model;
   Json json;
   put(json, "machine", resolved.profile ? Json(resolved.profile->name) : Json(nullptr),
-      "constants given as options");
+      "no --machine: default constants, or those given as options");
   json["startup_ps"] = model.startup;
   json["flit_bytes"] = model.flit_bytes;
   json["flit_ps"] = model.flit;

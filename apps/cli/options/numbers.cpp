@@ -98,6 +98,7 @@ Bytes parse_bytes(std::string_view text) {
     const std::size_t unit = units.find(suffix.front());
     suffix.remove_prefix(1);
     const bool ends = suffix.empty() || suffix == "B" || suffix == "iB";
+    if (text[static_cast<std::size_t>(end - text.data())] == '-') return fail("a range is 8..1M");
     if (unit == units.npos || !ends) return fail("unknown suffix");
     shift = 10 * (unit % 4);
   }

@@ -64,6 +64,13 @@ ScheduleFile read_schedule_file(const std::string& file) {
   });
 }
 
+ScheduleFile read_steps(const std::string& file) {
+  ScheduleFile read = read_schedule_file(file);
+  if (read.named) return read;
+  throw UsageError(
+      fmt::format("{}: no steps: {}; see `wormcube check --schedule`", file, read.no_schedule));
+}
+
 void add_schedule_option(CLI::App& app, std::string& file, bool is_added) {
   app.add_option("--schedule", file,
                  is_added
@@ -100,10 +107,7 @@ void use_schedule(const std::string& file, std::string& operation, std::string& 
 
 void use_schedule(const std::string& file, std::string& operation, std::vector<std::string>& on,
                   CallOptions& call) {
-  ScheduleFile read = read_schedule_file(file);
-  if (!read.named)
-    throw UsageError(
-        fmt::format("{}: no steps: {}; see `wormcube check --schedule`", file, read.no_schedule));
+  ScheduleFile read = read_steps(file);
   if (!read.no_contents.empty()) throw UsageError(fmt::format("{}: {}", file, read.no_contents));
   NamedSchedule& named = *read.named;
   if (operation.empty()) {
@@ -123,15 +127,6 @@ void use_schedule(const std::string& file, std::string& operation, std::vector<s
   require_arguments(performed, named.schedule.topology.nodes(), scheduled.arguments);
   if (on.empty()) on.emplace_back(named.schedule.topology.name());
   add_schedule_algorithm(std::move(named), scheduled, file);
-}
-
-Schedule read_schedule(const std::string& file) {
-  ScheduleFile read = read_schedule_file(file);
-  if (!read.named) {
-    throw UsageError(
-        fmt::format("{}: no steps: {}; see `wormcube check --schedule`", file, read.no_schedule));
-  }
-  return std::move(read.named->schedule);
 }
 
 }  // namespace wormcube::cli

@@ -31,6 +31,8 @@ struct ScheduleFile {
 /// Reads a schedule from a file or a pipe; the content says which format it has. Throws UsageError
 /// with the file and the place of a mistake.
 ScheduleFile read_schedule_file(const std::string& file);
+/// The same; throws UsageError if there are no steps.
+ScheduleFile read_steps(const std::string& file);
 /// Makes the file's schedule the algorithm `schedule` of its operation (harness/
 /// schedule_algorithm.hpp), for commands that take algorithms. What the command line leaves open
 /// comes from the file: operation, network, arguments. Throws UsageError if messages have no names,
@@ -47,7 +49,5 @@ void add_schedule_name(std::vector<std::string>& names);
 void require_no_algorithms(const std::vector<std::string>& names);
 /// \param is_added  beside the command's algorithms, not instead of them
 void add_schedule_option(CLI::App& app, std::string& file, bool is_added = false);
-/// The same without the names of values. Throws UsageError if there are no steps.
-Schedule read_schedule(const std::string& file);
 
 }  // namespace wormcube::cli

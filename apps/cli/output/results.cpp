@@ -53,7 +53,10 @@ void Results::show(const std::vector<std::string>& cells) {
   if (!has_table_ || !options_.text()) return;
   const Table::Style style = Table::style(options_);
   std::string text;
-  if (!std::exchange(heads_printed_, true)) text = table_.heads_text(style);
+  if (!std::exchange(heads_printed_, true)) {
+    text = table_.heads_text(style);
+    left_out_ = table_.left_out(style);
+  }
   print_data(text + table_.row_text(cells, style));  // its cells are clean
   flush_output();
 }
@@ -139,6 +142,7 @@ void Results::finish(bool single) {
 void Results::write(bool single, bool complete) {
   if (std::exchange(finished_, true)) return;
   if (options_.text()) {
+    if (!left_out_.empty()) print_note(options_, left_out_);
     for (const std::string& text : notes_) print(filled(text, "# ", "#   "));
     flush_output();
   }

@@ -70,6 +70,7 @@ class Results final : Unfinished {
   const OutputOptions& options_;
   std::mutex mutex_;  // guards the members below
   Table table_;
+  std::string left_out_;  // a note
   bool has_table_, heads_printed_ = false, finished_ = false, whole_ = false;
   Json begun_;  // null: nothing
   int exceptions_ = std::uncaught_exceptions();

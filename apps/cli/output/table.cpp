@@ -189,6 +189,17 @@ std::string Table::row_text(const std::vector<std::string>& cells, const Style& 
   return row_line(clean, layout(style), style.color, false);
 }
 
+std::string Table::left_out(const Style& style) const {
+  const Layout layout = this->layout(style);
+  std::string names;
+  for (std::size_t c = 0; c < columns_.size(); ++c) {
+    if (layout.shown[c] || columns_[c].wide) continue;
+    names += (names.empty() ? "" : ", ") + columns_[c].head;
+  }
+  return names.empty() ? names
+                       : fmt::format("not shown in this width: {}; --wide shows all", names);
+}
+
 std::string Table::text(const Style& style) const {
   const Layout layout = this->layout(style);
   std::string text = heads_text(style);
@@ -255,7 +266,9 @@ void print_note(const OutputOptions& options, std::string_view text) {
 
 void print_table(const OutputOptions& options, const Table& table) {
   if (!options.text()) return;
-  print_data(table.text(Table::style(options)));  // its cells are clean
+  const Table::Style style = Table::style(options);
+  print_data(table.text(style));  // its cells are clean
+  if (const std::string note = table.left_out(style); !note.empty()) print_note(options, note);
 }
 
 std::string cell(double value) {

@@ -52,6 +52,8 @@ class Table {
   /// For rows as they arrive: the heads, and one row, in columns of fixed widths.
   std::string heads_text(const Style& style) const;
   std::string row_text(const std::vector<std::string>& cells, const Style& style) const;
+  /// "too wide for this line: delivered, exactly once; --wide shows all"; empty if all are shown.
+  std::string left_out(const Style& style) const;
 
  private:
   struct Layout {
