@@ -47,7 +47,7 @@ static MPI_Comm duplicate(MPI_Comm comm) {
 
 /* Runs the schedule. A block has n units of `type`, `bytes` bytes each. Values lie in slots: the
    parts of the input's blocks, then a slot for each value that arrives or is combined. */
-static void perform(const int *code, const char *in, char *out, size_t n, size_t bytes,
+static int perform(const int *code, const char *in, char *out, size_t n, size_t bytes,
                     MPI_Datatype type, MPI_Op op, MPI_Comm comm) {
   const int inputs = *code++ * PARTS, slots = *code++;
   char **place = malloc((slots + 1) * sizeof *place), *memory, *packed = NULL;
@@ -65,7 +65,8 @@ static void perform(const int *code, const char *in, char *out, size_t n, size_t
 
   MPI_Request *requests = NULL;
   MPI_Status *statuses = NULL;
-  for (int steps = *code++, step = 0;; ++step) {
+  int error = MPI_SUCCESS;
+  for (int steps = *code++, step = 0; error == MPI_SUCCESS; ++step) {
     for (int left = *code++; left > 0; --left, code += 3) { /* [0] + [1] becomes [2] */
       memcpy(place[code[2]], place[code[1]], count[code[2]] * bytes);
       PMPI_Reduce_local(place[code[0]], place[code[2]], (int)count[code[2]], type, op);
@@ -93,12 +94,13 @@ static void perform(const int *code, const char *in, char *out, size_t n, size_t
         if (code[0]) memcpy(to, place[code[4 + i]], size);
         to += size;
       }
-      if (code[0])
-        PMPI_Isend(begin, (int)units, type, code[1], code[2], comm, requests + m);
-      else
-        PMPI_Irecv(begin, (int)units, type, code[1], code[2], comm, requests + m);
+      requests[m] = MPI_REQUEST_NULL;
+      if (error != MPI_SUCCESS) continue;
+      error = code[0] ? PMPI_Isend(begin, (int)units, type, code[1], code[2], comm, requests + m)
+                      : PMPI_Irecv(begin, (int)units, type, code[1], code[2], comm, requests + m);
     }
-    PMPI_Waitall(messages, requests, statuses);
+    const int waited = PMPI_Waitall(messages, requests, statuses);
+    if (error == MPI_SUCCESS) error = waited;
     code = first, to = packed;
     for (int m = 0; m < messages; ++m, code += 4 + code[3]) {
       for (int i = 0; code[3] != 1 && i < code[3]; ++i) {
@@ -108,10 +110,12 @@ static void perform(const int *code, const char *in, char *out, size_t n, size_t
       }
     }
   }
+  if (error != MPI_SUCCESS) out = NULL;
   for (int results = *code++; out != NULL && results > 0; --results, code += 3) {
     memmove(out + (code[1] * n + cut(n, code[2])) * bytes, place[code[0]], count[code[0]] * bytes);
   }
   free(place), free(count), free(memory), free(packed), free(requests), free(statuses);
+  return error;
 }
 
 /* Whether the schedule is for this communicator. */
@@ -126,12 +130,14 @@ static const int *code_of(MPI_Comm comm, int *rank) {
   PMPI_Comm_rank(comm, rank);
   return codes[*rank];
 }
-static int is_contiguous(MPI_Datatype type) {
-  MPI_Aint lower, extent;
+/* Whether an element is its bytes, without gaps or overlap. */
+static int is_dense(MPI_Datatype type) {
+  MPI_Aint lower, extent, true_lower, true_extent;
   int size;
   PMPI_Type_get_extent(type, &lower, &extent);
+  PMPI_Type_get_true_extent(type, &true_lower, &true_extent);
   PMPI_Type_size(type, &size);
-  return lower == 0 && extent == size;
+  return lower == 0 && extent == size && true_lower == 0 && true_extent == size;
 }
 static size_t bytes_of(size_t count, MPI_Datatype type) {
   int size;
@@ -142,11 +148,17 @@ static size_t bytes_of(size_t count, MPI_Datatype type) {
 
 /// For operations that move data: every unit is a byte.
 constexpr std::string_view moving = R"(
+/* Whether bytes lie in the type's order: a derived type may have another one. */
+static int is_plain(MPI_Datatype type) {
+  int integers, addresses, types, combiner;
+  PMPI_Type_get_envelope(type, &integers, &addresses, &types, &combiner);
+  return combiner == MPI_COMBINER_NAMED && is_dense(type);
+}
 /* The data without gaps, in memory of its own if `copies` or if the type has gaps. */
 static char *gathered(const void *data, int count, MPI_Datatype type, MPI_Comm comm, int copies,
                       void **own) {
   *own = NULL;
-  if (!copies && is_contiguous(type)) return (char *)data;
+  if (!copies && is_plain(type)) return (char *)data;
   int room, at = 0;
   PMPI_Pack_size(count, type, comm, &room);
   *own = malloc(room + 1);
@@ -160,16 +172,16 @@ static int move(const int *code, const void *from, int in, MPI_Datatype in_type,
   const MPI_Comm own = duplicate(comm);
   const char *input = from == NULL ? NULL : gathered(from, in, in_type, comm, copies, &own_in);
   char *output = to;
-  if (to != NULL && !is_contiguous(out_type)) {
+  if (to != NULL && !is_plain(out_type)) {
     output = own_out = malloc(bytes_of(out, out_type) + 1);
   }
-  perform(code, input, output, block, 1, MPI_BYTE, MPI_OP_NULL, own);
-  if (own_out != NULL) {
+  int error = perform(code, input, output, block, 1, MPI_BYTE, MPI_OP_NULL, own);
+  if (own_out != NULL && error == MPI_SUCCESS) {
     int at = 0;
-    PMPI_Unpack(own_out, (int)bytes_of(out, out_type), &at, to, out, out_type, comm);
+    error = PMPI_Unpack(own_out, (int)bytes_of(out, out_type), &at, to, out, out_type, comm);
   }
   free(own_in), free(own_out);
-  return MPI_SUCCESS;
+  return error;
 }
 /* Messages and buffers are counted by int. */
 static int is_short(size_t block) { return block <= (size_t)INT_MAX / RANKS; }
@@ -179,7 +191,7 @@ constexpr std::string_view reducing = R"(
 /* Whether the schedule fits the reduction; the same on all ranks. */
 static int fits_reduction(int count, MPI_Datatype type, MPI_Op op, MPI_Comm comm) {
   int commutes = 1;
-  if (!fits(comm) || !is_contiguous(type) || count < 0) return 0;
+  if (!fits(comm) || !is_dense(type) || count < 0) return 0;
   PMPI_Op_commutative(op, &commutes);
   return commutes || !COMMUTATIVE;
 }
@@ -193,9 +205,9 @@ static int reduce(const int *code, const void *from, int copied, void *to, int c
     memcpy(copy, from, copied * (size_t)count * bytes);
     from = copy;
   }
-  perform(code, from, to, count, bytes, type, op, own);
+  const int error = perform(code, from, to, count, bytes, type, op, own);
   free(copy);
-  return MPI_SUCCESS;
+  return error;
 }
 )";
 

@@ -72,6 +72,26 @@ static void move(const char *name, MPI_Datatype type, int count, int root, const
   }
 }
 
+/* Sends ints, and receives them as elements of two. */
+static void receive(const char *name, MPI_Datatype type, int count, int root, const char *what) {
+  const size_t all = (size_t)count * ranks * 2 * sizeof(int) + 64;
+  prepare(all);
+  if (!strcmp(name, "allgather")) {
+    MPI_Allgather(input, 2 * count, MPI_INT, ours, count, type, comm);
+    PMPI_Allgather(input, 2 * count, MPI_INT, theirs, count, type, comm);
+  } else if (!strcmp(name, "alltoall")) {
+    MPI_Alltoall(input, 2 * count, MPI_INT, ours, count, type, comm);
+    PMPI_Alltoall(input, 2 * count, MPI_INT, theirs, count, type, comm);
+  } else if (!strcmp(name, "gather")) {
+    MPI_Gather(input, 2 * count, MPI_INT, ours, count, type, root, comm);
+    PMPI_Gather(input, 2 * count, MPI_INT, theirs, count, type, root, comm);
+  } else {
+    MPI_Scatter(input, 2 * count, MPI_INT, ours, count, type, root, comm);
+    PMPI_Scatter(input, 2 * count, MPI_INT, theirs, count, type, root, comm);
+  }
+  compare(what, count, root, all);
+}
+
 static void combine(const char *name, MPI_Datatype type, MPI_Op op, int count, int root, const char *what) {
   MPI_Aint lower, extent;
   MPI_Type_get_extent(type, &lower, &extent);
@@ -111,12 +131,19 @@ static void combine(const char *name, MPI_Datatype type, MPI_Op op, int count, i
 }
 
 static void compare_all(const char *name, int count) {
-  MPI_Datatype gaps, pair;
+  MPI_Datatype gaps, pair, apart, woven, backwards;
   MPI_Op order;
   MPI_Type_vector(2, 1, 2, MPI_INT, &gaps);
   MPI_Type_commit(&gaps);
   MPI_Type_contiguous(2, MPI_UNSIGNED, &pair);
   MPI_Type_commit(&pair);
+  /* As long as its size, but with gaps: elements overlap in memory. */
+  MPI_Type_vector(2, 1, 3, MPI_INT, &apart);
+  MPI_Type_create_resized(apart, 0, 8, &woven);
+  MPI_Type_commit(&woven);
+  const int places[2] = {1, 0};
+  MPI_Type_create_indexed_block(2, 1, places, MPI_INT, &backwards);
+  MPI_Type_commit(&backwards);
   MPI_Op_create(compose, 0, &order);
   const int is_rooted = strstr("broadcast gather scatter reduce", name) != NULL;
   for (int root = 0; root < (is_rooted ? ranks : 1); ++root) {
@@ -124,6 +151,10 @@ static void compare_all(const char *name, int count) {
       move(name, MPI_INT, count, root, "int");
       move(name, MPI_CHAR, count, root, "char");
       move(name, gaps, count, root, "a type with gaps");
+      if (strcmp(name, "broadcast")) {
+        receive(name, woven, count, root, "a type whose elements overlap");
+        receive(name, backwards, count, root, "a type in another order");
+      }
     } else {
       combine(name, MPI_INT, MPI_SUM, count, root, "sum of int");
       combine(name, MPI_DOUBLE, MPI_SUM, count, root, "sum of double");
@@ -132,7 +163,7 @@ static void compare_all(const char *name, int count) {
     }
   }
   MPI_Op_free(&order);
-  MPI_Type_free(&pair), MPI_Type_free(&gaps);
+  MPI_Type_free(&pair), MPI_Type_free(&gaps), MPI_Type_free(&apart), MPI_Type_free(&woven), MPI_Type_free(&backwards);
 }
 
 int main(int argc, char **argv) {
