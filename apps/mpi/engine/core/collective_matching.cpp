@@ -29,7 +29,7 @@ Failure wrong_types(Rank member, const std::string& wrong, std::uint64_t number,
 /// \param side  1: the group for which sent and received types swap places
 /// \param whose  text after the number of the rank at a block's other end
 std::string SharedCommunicator::compared(const CollectiveTypes& types, Types& before, int side,
-                                         const char* whose) {
+                                         const char* whose) const {
   for (std::size_t i = 0; i < types.common.size(); ++i) {
     const CollectiveTypes::Elements& mine = types.common[i];
     CollectiveTypes::Elements& theirs = before.common[i ^ static_cast<std::size_t>(side)];
@@ -43,10 +43,10 @@ std::string SharedCommunicator::compared(const CollectiveTypes& types, Types& be
     if (is_first) continue;
     if (!match(block.elements, place->second.elements)) {
       const std::string &mine = block.elements.words, &theirs = place->second.elements.words;
-      return block.is_sent ? fmt::format("sends {} to rank {}{}, which receives {}", mine, block.to,
-                                         whose, theirs)
-                           : fmt::format("receives {} from rank {}{}, which sends {}", mine,
-                                         block.from, whose, theirs);
+      const Rank peer = block.is_sent ? block.to : block.from;
+      return fmt::format("{} {} {} rank {}{}, which {} {}", block.is_sent ? "sends" : "receives",
+                         mine, block.is_sent ? "to" : "from", *whose == 0 ? world_rank(peer) : peer,
+                         whose, block.is_sent ? "receives" : "sends", theirs);
     }
     before.blocks.erase(place);
   }
@@ -59,10 +59,11 @@ void SharedCommunicator::come(std::uint64_t number, Rank member, const Collectiv
   Arrivals& all = arrivals_[number - first_arrival_];
   const CollectiveMatch& first = all.call;
   const auto mismatch = [&](const std::string& mine, const std::string& theirs) {
-    throw Failure(MPI_ERR_OTHER,
-                  fmt::format("this call does not match: rank {} calls {}, rank {} called {} "
-                              "(its collective {} on {})",
-                              member, mine, all.first, theirs, number + 1, name));
+    throw Failure(
+        MPI_ERR_OTHER,
+        fmt::format("this call does not match: rank {} calls {}, rank {} called {} "
+                    "(its collective {} on {})",
+                    world_rank(member), mine, world_rank(all.first), theirs, number + 1, name));
   };
   if (first.function != call.function) {
     mismatch(name_of(call.function), name_of(first.function));
@@ -79,7 +80,7 @@ void SharedCommunicator::come(std::uint64_t number, Rank member, const Collectiv
   if (call.types != nullptr) {
     if (all.types == nullptr) all.types = std::make_unique<Types>();
     if (const std::string wrong = compared(*call.types, *all.types, 0, ""); !wrong.empty())
-      throw wrong_types(member, wrong, number, name);
+      throw wrong_types(world_rank(member), wrong, number, name);
     all.call.types = nullptr;
   }
   if (++all.count < size()) return;
@@ -103,7 +104,8 @@ void SharedCommunicator::come_between(std::uint64_t number, const CollectiveMatc
   if (call.types != nullptr) {
     const std::string wrong =
         compared(*call.types, all.types, end.shared.get() == this ? 0 : 1, " of the other group");
-    if (!wrong.empty()) throw wrong_types(end.rank, wrong, number, end.name);
+    if (!wrong.empty())
+      throw wrong_types(end.shared->world_rank(end.rank), wrong, number, end.name);
   }
   if (++all.count == end.shared->size() + end.remote->size()) between_.erase(number);
 }

@@ -112,6 +112,8 @@ class SharedCommunicator {
   Rank rank_of(Rank rank) const {
     return is_world_order_ ? (rank < size() ? rank : -1) : rank_of_[static_cast<std::size_t>(rank)];
   }
+  /// The number in the world of rank `member` of this communicator: reports name ranks so.
+  Rank world_rank(Rank member) const { return members_[static_cast<std::size_t>(member)]; }
   /// Whether rank r of the world is rank r here.
   bool is_world_order() const { return is_world_order_; }
 
@@ -198,8 +200,8 @@ class SharedCommunicator {
   Choice& choose(const ChoiceKey& key, const Wanted& wanted, const Topology& network,
                  const Arguments& arguments);
 
-  static std::string compared(const CollectiveTypes& types, Types& before, int side,
-                              const char* whose);
+  std::string compared(const CollectiveTypes& types, Types& before, int side,
+                       const char* whose) const;
 
   CommunicatorHost& host_;
   const std::uint32_t id_;

@@ -81,7 +81,8 @@ std::uint64_t stage_of(const RankState& rank, const Communicator& on, std::uint6
   return 1 + starts;
 }
 
-/// The ranks that have not called the communicator's collective with this number.
+/// The ranks, as numbered in MPI_COMM_WORLD, that have not called the communicator's collective
+/// with this number.
 /// \param program  of a persistent one
 Need collective_need(const Job& job, const Communicator& on, Function function,
                      std::uint64_t number, std::int64_t bytes,
@@ -106,10 +107,7 @@ Need collective_need(const Job& job, const Communicator& on, Function function,
   constexpr std::size_t most = 8;
   std::string names;
   for (std::size_t i = 0; i < std::min(need.ranks.size(), most); ++i) {
-    const Rank here = on.shared->rank_of(need.ranks[i]);
-    names += (i == 0 ? "" : ", ") +
-             (here >= 0 ? std::to_string(here)
-                        : fmt::format("{} of the other group", on.remote->rank_of(need.ranks[i])));
+    names += (i == 0 ? "" : ", ") + std::to_string(need.ranks[i]);
   }
   if (need.ranks.size() > most) names += fmt::format(", .. ({} in all)", need.ranks.size());
   need.text =
@@ -123,10 +121,7 @@ Need window_need(const CurrentCall& call) {
   Need need = need_on(Need::Kind::other, *call.communicator, 0);
   need.ranks = call.lock != nullptr ? call.lock->holders() : call.whom;
   std::string names;
-  for (const Rank world : need.ranks) {
-    const Rank member = call.communicator->shared->rank_of(world);
-    names += (names.empty() ? "" : ", ") + std::to_string(member);
-  }
+  for (const Rank rank : need.ranks) names += (names.empty() ? "" : ", ") + std::to_string(rank);
   need.text = call.lock != nullptr ? fmt::format("a lock that rank {} holds", names)
                                    : fmt::format("{} of rank{} {}", call.what,
                                                  need.ranks.size() == 1 ? "" : "s", names);
