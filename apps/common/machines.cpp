@@ -257,6 +257,12 @@ MachineProfile read_profile(const std::string& file) {
 
 }  // namespace
 
+std::string machine_text(const MachineProfile& profile) {
+  return fmt::format("{}{}, {}", profile.name,
+                     profile.network.empty() ? "" : fmt::format(" ({})", profile.network),
+                     profile.model.all_port ? "all ports" : "one port");
+}
+
 std::string_view certainty_text() {
   return "v: read in the cited source; d: derived from such figures; r: recalled from it; a: "
          "assumed; -: no figure, a hop takes one flit time";

@@ -31,6 +31,9 @@ struct MachineProfile {
   std::vector<std::string> cautions() const;
 };
 
+/// "t3d (torus:8x8x8), one port", "mine, all ports".
+std::string machine_text(const MachineProfile& profile);
+
 /// "v": read in the cited source; "d": derived from such figures; "r": recalled from it; "a":
 /// assumed; "-": none.
 std::string_view certainty_text();

@@ -195,6 +195,10 @@ ExitCode check(Context& context, const CheckCommand& given) {
   const auto limit = milliseconds_of(options.time_limit);
   options.output.validate();
   options.model = options.choice.cost_model(options.model);
+  if (options.choice.has_machine()) {
+    const auto profile = options.choice.resolve().profile;
+    options.what.algorithm.choose_for(profile->name, profile->model.all_port);
+  }
   options.check.in_place = options.what.call.in_place;
   if (!options.schedule.empty()) {
     if (!options.what.operation.empty() || !options.what.on.empty())

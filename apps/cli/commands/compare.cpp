@@ -251,9 +251,9 @@ ExitCode compare(Context& context, const CompareCommand& given) {
   const CommandLimit limit(context, options.machine.time_limit_ms());
   options.output.validate();
   options.model = options.choice.cost_model(options.model);
-  if (options.choice.has_machine() && options.algorithm.ports == "auto") {
-    const bool all = options.choice.resolve().profile->model.all_port;
-    options.algorithm.ports = all ? "all" : "one";
+  if (options.choice.has_machine()) {
+    const auto profile = options.choice.resolve().profile;
+    options.algorithm.use_ports_of(profile->name, profile->model.all_port);
   }
   std::vector<Bytes> sizes = parse_sizes(options.bytes);
   std::ranges::sort(sizes);

@@ -143,8 +143,12 @@ std::vector<std::string> explain(std::span<const ComparedCall> calls, Bytes byte
 }
 
 std::string head_of(std::string_view name) {
-  std::string head(name);
-  std::ranges::replace(head, '-', ' ');
+  constexpr std::size_t width = 9;
+  std::string head;
+  for (const char c : name) {
+    head += c;
+    if (c == '-' && name.size() > width) head += ' ';
+  }
   return head;
 }
 

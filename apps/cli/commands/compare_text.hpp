@@ -42,7 +42,7 @@ std::string crossover_text(const Crossover& crossover, std::span<const ComparedC
 std::vector<std::string> explain(std::span<const ComparedCall> calls, Bytes bytes,
                                  std::string_view cost);
 
-/// A column's head, in lines: "reduce scatter allgather".
+/// A column's head, which may break after hyphens: "reduce- scatter- allgather".
 std::string head_of(std::string_view name);
 
 }  // namespace wormcube::cli

@@ -56,11 +56,11 @@ ExitCode machines(Context& context, const MachinesCommand& options) {
     const MachineModel& m = profile.model;
     constexpr Bytes kib = 1024;
     results.add(
-        {profile.name, profile.network, std::to_string(profile.year), profile.unit,
-         m.all_port ? "all" : "one", profile.startup ? microseconds_text(*profile.startup) : "-",
-         std::to_string(m.flit_bytes), microseconds_text(m.flit),
-         profile.hop ? microseconds_text(*profile.hop) : "-", profile.sure,
-         cell(static_cast<double>(m.alone(m.flits(kib), 1)) / 1e6)},
+        {profile.name, profile.network, profile.year > 0 ? std::to_string(profile.year) : "-",
+         profile.unit, m.all_port ? "all" : "one",
+         profile.startup ? microseconds_text(*profile.startup) : "-", std::to_string(m.flit_bytes),
+         microseconds_text(m.flit), profile.hop ? microseconds_text(*profile.hop) : "-",
+         profile.sure, cell(static_cast<double>(m.alone(m.flits(kib), 1)) / 1e6)},
         profile_result_json(profile));
   }
   results.note(fmt::format("sure: how certain ts, flit time and hop are. {}", certainty_text()));

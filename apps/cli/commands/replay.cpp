@@ -269,16 +269,13 @@ ExitCode replay_command(Context& context, const ReplayCommand& given) {
   options.output.validate();
   options.trace.validate();
   const ModelOptions::Resolved resolved = options.model.resolve();
-  if (resolved.profile && options.what.algorithm.ports == "auto") {
-    options.what.algorithm.ports = resolved.profile->model.all_port ? "all" : "one";
+  if (resolved.profile) {
+    options.what.algorithm.use_ports_of(resolved.profile->name, resolved.profile->model.all_port);
   }
   const OutputOptions& output = options.output;
   const auto print_model = [&] {
     if (resolved.profile) {
-      print_setting(
-          output, "machine",
-          fmt::format("{} ({}), {} port", resolved.profile->name, resolved.profile->network,
-                      resolved.profile->model.all_port ? "all" : "one"));
+      print_setting(output, "machine", machine_text(*resolved.profile));
     }
     print_setting(output, "model", model_text(resolved.model));
     print_setting(output, "virtual channels",

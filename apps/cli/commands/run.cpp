@@ -336,6 +336,10 @@ ExitCode run(Context& context, const RunCommand& given) {
   });
   const Operation operation = parse_operation(options.what.operation);
   options.run.model = options.choice.cost_model(options.run.model);
+  if (options.choice.has_machine()) {
+    const auto profile = options.choice.resolve().profile;
+    options.what.algorithm.choose_for(profile->name, profile->model.all_port);
+  }
   options.run.verify = !options.no_verify;
   options.run.in_place = options.what.call.in_place;
   options.run.share_here = share_here(context);

@@ -18,6 +18,18 @@ Arguments plain_arguments(Operation operation) {
   return arguments;
 }
 
+void AlgorithmOptions::choose_for(std::string_view name, bool all_port) {
+  if (ports != "auto") return;
+  machine = name;
+  machine_all_port = all_port;
+}
+
+void AlgorithmOptions::use_ports_of(std::string_view name, bool all_port) {
+  if (ports != "auto") return;
+  choose_for(name, all_port);
+  ports = all_port ? "all" : "one";
+}
+
 void add_algorithm_options(CLI::App& app, AlgorithmOptions& options) {
   app.add_option("--algorithm", options.names,
                  "Names from `wormcube list`, separated by commas, each with its options: "
@@ -45,9 +57,12 @@ std::optional<std::string> obstacle(const AlgorithmOptions& options, const Colle
                                     const Topology& topology) {
   if (options.ports == "one" && collective.algorithm->ports == Ports::all) {
     return fmt::format(
-        "{}: sends through all ports of a node at once, but --ports one allows one message in each "
-        "direction; use --ports all (or auto)",
-        collective.name());
+        "{}: sends through all ports of a node at once, but {} allows one message in each "
+        "direction; use --ports all{}",
+        collective.name(),
+        options.machine.empty() ? "--ports one"
+                                : fmt::format("{}, a one-port machine,", options.machine),
+        options.machine.empty() ? " (or auto)" : "");
   }
   auto reason = refusal(collective, topology);
   if (reason) reason = named(collective.name(), *reason);
@@ -79,7 +94,9 @@ Selection select(const AlgorithmOptions& options, Operation operation, const Top
         if (algorithm->operation == operation) add(Collective(*algorithm, arguments), true);
       }
     } else if (name == "auto") {
-      const Ports ports = options.ports == "all" ? Ports::all : Ports::one;
+      const bool all =
+          options.ports == "all" || (options.ports == "auto" && options.machine_all_port);
+      const Ports ports = all ? Ports::all : Ports::one;
       add(choose ? choose(operation, topology, model, block_bytes, ports, arguments)
                  : cheapest(operation, topology, model, block_bytes, ports, arguments),
           false);

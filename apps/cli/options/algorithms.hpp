@@ -21,10 +21,16 @@ namespace wormcube::cli {
 struct AlgorithmOptions {
   std::vector<std::string> names{"auto"};
   std::string ports = "auto";
+  std::string machine;            ///< decides the ports, unless the user does; empty: none
+  bool machine_all_port = false;  ///< for `auto`
 
   /// Whether the user requests exactly one algorithm, by name or as `auto`.
   bool single() const { return names.size() == 1 && names.front() != "all"; }
   /// Whether the cost model makes a choice.
+  /// Notes the machine's ports: `auto` chooses for them.
+  void choose_for(std::string_view name, bool all_port);
+  /// Also gives the machine's ports to algorithms that were named.
+  void use_ports_of(std::string_view name, bool all_port);
   bool chooses() const { return std::ranges::find(names, "auto") != names.end(); }
 };
 std::string names_text(const AlgorithmOptions& options);

@@ -77,9 +77,7 @@ void print_choice(const OutputOptions& output, const ChoiceOptions& choice,
   if (!choice.has_machine() && !choice.by_replay()) return;
   const ModelOptions::Resolved resolved = choice.resolve();
   if (resolved.profile) {
-    print_setting(output, "modelled on",
-                  fmt::format("{} ({}), {} port", resolved.profile->name, resolved.profile->network,
-                              resolved.profile->model.all_port ? "all" : "one"));
+    print_setting(output, "modelled on", machine_text(*resolved.profile));
   }
   if (choice.by_replay()) print_setting(output, "replayed on", model_text(resolved.model));
   if (!resolved.profile) return;
