@@ -53,6 +53,7 @@ struct MpirunCommand {
   std::string matrix, trace, schedule, clock = "wall";
   double compute_speed = 1;
   ModelOptions model;
+  std::vector<const CLI::Option*> of_clock;  // have an effect with --clock model only
   std::optional<std::uint64_t> shuffle;
   int explore = 0;
   OutputOptions output;
@@ -204,8 +205,14 @@ ExitCode run(Context& context, const MpirunCommand& options) {
   run.job.record = !options.trace.empty() || !options.schedule.empty();
   if (options.clock != "wall") {
     const bool models = options.clock == "model";
+    const ModelOptions::Resolved resolved = options.model.resolve();
     run.job.clock = {models ? mpi::ModelClock::Kind::model : mpi::ModelClock::Kind::steps,
-                     options.model.resolve().model, options.compute_speed};
+                     resolved.model, options.compute_speed};
+    if (models) run.job.costs = resolved.cost;
+  }
+  for (const CLI::Option* const option : options.of_clock) {
+    if (options.clock == "model" || option->count() == 0) continue;
+    throw UsageError(fmt::format("{} has no effect without --clock model", option->get_name()));
   }
   run.job.most_unexpected = eager;
   run.job.strict = options.strict;
@@ -341,8 +348,10 @@ Action add_mpirun(CLI::App& program) {
       ->check(between(0.0, 1e6))
       ->capture_default_str()
       ->group("Modelled time");
-  app.add_option("--machine", options->model.machine,
-                 "With --clock model: the machine's profile (`wormcube machines` lists them)")
+  app.add_option(
+         "--machine", options->model.machine,
+         "With --clock model: the machine's profile (`wormcube machines` lists them), for which "
+         "collectives are also chosen")
       ->type_name("NAME|FILE.json")
       ->group("Modelled time");
   options->model.startup_option =
@@ -360,6 +369,9 @@ Action add_mpirun(CLI::App& program) {
                  "With --clock model: time of a hop, us (default: a byte's time)")
       ->type_name("TIME")
       ->group("Modelled time");
+  for (const char* const name : {"--compute-speed", "--machine", "--ts", "--tw", "--hop"}) {
+    options->of_clock.push_back(app.get_option(name));
+  }
   app.add_flag("--report", options->report,
                "Report on standard error after the run: calls by function, messages, communicators "
                "and their algorithms")

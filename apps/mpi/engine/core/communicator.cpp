@@ -58,7 +58,7 @@ Collective SharedCommunicator::automatic(const Wanted& wanted, const Topology& n
   if (host_.by_work()) {
     return least_work(wanted.operation, network, wanted.block_bytes, Ports::one, arguments);
   }
-  return cheapest(wanted.operation, network, CostModel(), wanted.block_bytes, Ports::one,
+  return cheapest(wanted.operation, network, host_.costs(), wanted.block_bytes, Ports::one,
                   arguments);
 }
 
@@ -108,7 +108,7 @@ const Collective& SharedCommunicator::collective(const Wanted& wanted, const Top
       if (const auto refused = refusal(collective, network)) {  // with this root
         collective = automatic(wanted, network, arguments);
       }
-      collective.settle(network, CostModel(), wanted.block_bytes);
+      collective.settle(network, host_.costs(), wanted.block_bytes);
       collective.require(network);
       instance = std::make_unique<Instance>(Instance{std::move(collective), &choice});
     } catch (...) {

@@ -84,6 +84,7 @@ class CommunicatorHost {
   /// For other operations: whether to pick the algorithm with the least work on this computer, or
   /// else the one with the lowest modelled time.
   virtual bool by_work() const = 0;
+  virtual const CostModel& costs() const = 0;
   /// A number that no living communicator has. Throws Failure if there is none left.
   virtual std::uint32_t take_id() = 0;
   /// No rank has an end of it any more.

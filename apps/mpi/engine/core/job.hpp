@@ -55,9 +55,10 @@ struct JobOptions {
   std::map<std::string, Collective> algorithms = {};
   bool by_work =
       false;  ///< for others: pick the least work on this computer, else the lowest modelled time
-  bool matrix = false;  ///< count what each rank sends to each other rank
-  bool timing = false;  ///< how long ranks spend in MPI functions
-  bool record = false;  ///< what they call and send: recording()
+  CostModel costs = {};  ///< of that time
+  bool matrix = false;   ///< count what each rank sends to each other rank
+  bool timing = false;   ///< how long ranks spend in MPI functions
+  bool record = false;   ///< what they call and send: recording()
   /// Modelled time in place of this computer's: clock().
   struct Clock {
     ModelClock::Kind kind = ModelClock::Kind::model;
@@ -113,6 +114,7 @@ class Job final : public CommunicatorHost {
     return options_.algorithms;
   }
   bool by_work() const override { return options_.by_work; }
+  const CostModel& costs() const override { return options_.costs; }
   RankState& rank(Rank rank) { return *states_[static_cast<std::size_t>(rank)]; }
   const RankState& rank(Rank rank) const { return *states_[static_cast<std::size_t>(rank)]; }
   /// "ring.c:41", "ring+0x11d9", or nothing.
