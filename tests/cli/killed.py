@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 """Sends signals at random moments to commands that write JSON, JSON lines and CSV: every finished row must be in each
-file, every file whole, and nothing left beside them. Standard output or standard error may be closed, full, or a pipe
-that nobody reads.
+file, every file whole, and nothing left beside them. Standard output or standard error may be closed, full, a pipe
+whose reader has gone, or a full pipe that nobody reads, in which a write waits.
 
 usage: killed.py PROGRAM [SIGNALS, default 30 or $WORMCUBE_SIGNALS] [SEED, default 1]
 """
@@ -34,7 +34,7 @@ HANDLED = [signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGXCPU, signal.
 # These end it, when all is written: they leave a core dump.
 DUMPS = [signal.SIGQUIT, signal.SIGABRT, signal.SIGSEGV, signal.SIGBUS, signal.SIGFPE, signal.SIGILL, signal.SIGTRAP, signal.SIGSYS]
 SIGNALS = [*HANDLED, *DUMPS, signal.SIGKILL]
-STREAMS = ["read", "read", "read", "closed", "full", "broken"]
+STREAMS = ["read", "read", "read", "closed", "full", "broken", "stuck"]
 
 
 def rows_of(table, words):
@@ -58,17 +58,26 @@ def require(condition, what, evidence=""):
 
 
 def stream(kind):
-    """What a standard stream is given, and what is to be closed here afterwards."""
+    """What a standard stream is given, what is to be closed here when the program has it, and what when it has ended."""
     if kind == "read":
-        return subprocess.PIPE, []
+        return subprocess.PIPE, [], []
     if kind == "full":
         full = os.open("/dev/full", os.O_WRONLY)
-        return full, [full]
+        return full, [full], []
     if kind == "broken":
         end, write = os.pipe()
         os.close(end)
-        return write, [write]
-    return subprocess.DEVNULL, []  # closed in the child
+        return write, [write], []
+    if kind == "stuck":
+        end, write = os.pipe()
+        os.set_blocking(write, False)
+        try:
+            while True:
+                os.write(write, b"x" * 4096)
+        except BlockingIOError:
+            os.set_blocking(write, True)
+        return write, [write], [end]
+    return subprocess.DEVNULL, [], []  # closed in the child
 
 
 def kill_once(program, folder, number, generator, spans):
@@ -95,8 +104,8 @@ def kill_once(program, folder, number, generator, spans):
     delay = generator.uniform(0, spans[name])
     start = time.monotonic()
     process = subprocess.Popen(arguments, stdin=subprocess.DEVNULL, encoding="utf-8", preexec_fn=prepare,
-                               **{where: end for where, (end, _) in given.items()})
-    for _, ends in given.values():
+                               **{where: end for where, (end, _, _) in given.items()})
+    for _, ends, _ in given.values():
         for end in ends:
             os.close(end)
     try:
@@ -109,10 +118,15 @@ def kill_once(program, folder, number, generator, spans):
             process.kill()
             raise SystemExit(f"killed.py: {name}: goes on 60 s after {stop.name} ({kinds})") from None
     code = process.returncode
+    for _, _, ends in given.values():
+        for end in ends:
+            os.close(end)
     spans[name] = max(0.2, 0.9 * (time.monotonic() - start)) if code in (0, 2, 141) else spans[name]
     out, err = out or "", err or ""
     report = f"{number}: {name}, {stop.name} after {delay:.3f} s, {kinds}: exit code {code}\n{err}\n{out[-2000:]}"
     ends = {0} if kinds["stdout"] in ("read", "broken") else {2}  # without the signal
+    if "stuck" in kinds.values():
+        ends = {0} if kinds["stdout"] == "read" else set()  # a command may have nothing to say on standard error
     if kinds["stdout"] == "broken":
         ends.add(141)
     require(code in ends | {-stop} | ({128 + stop} if stop in HANDLED else set()), "the exit code is not that of the signal", report)

@@ -15,6 +15,7 @@
 #include <csignal>
 #include <cstdio>
 #include <cstdlib>
+#include <memory>
 #include <mutex>
 #include <span>
 #include <string>
@@ -22,8 +23,10 @@
 #include <system_error>
 #include <thread>
 
+#include <dirent.h>
 #include <fcntl.h>
 #include <fmt/core.h>
+#include <poll.h>
 #include <pthread.h>
 #include <unistd.h>
 
@@ -40,6 +43,8 @@ Context* running_context = nullptr;  // null while main() is not running
 
 /// From a signal handler to the thread that waits for signals.
 const int wake_signal = SIGRTMIN;
+/// Does nothing: a system call that it interrupts begins anew.
+const int restart_signal = SIGRTMIN + 1;
 /// The signal that a handler has passed on to that thread; 0: none.
 std::atomic<int> passed_on{0};
 constexpr unsigned patience_s = 10;  // the heap may be locked by the program that faulted
@@ -151,8 +156,35 @@ bool dumps_core(int signal) {
   return signal == SIGQUIT || std::ranges::find(crashes, signal, &Crash::signal) != crashes.end();
 }
 
+/// Standard output or standard error may be a full pipe that nobody reads, or a stopped terminal: a
+/// write there waits, perhaps with a lock that the end needs. After a moment what is left goes to
+/// /dev/null. Threads that wait in a write get a signal, after which the write begins anew.
+void free_blocked_streams() {
+  constexpr int patience_ms = 1000;
+  bool freed = false;
+  for (const int stream : {STDOUT_FILENO, STDERR_FILENO}) {
+    pollfd end{stream, POLLOUT, 0};
+    int ready = 0;
+    do ready = poll(&end, 1, patience_ms);
+    while (ready < 0 && errno == EINTR);
+    if (ready != 0) continue;
+    const int nowhere = open("/dev/null", O_WRONLY | O_CLOEXEC);
+    if (nowhere < 0) continue;
+    freed = dup2(nowhere, stream) >= 0 || freed;
+    close(nowhere);
+  }
+  if (!freed) return;
+  const std::unique_ptr<DIR, int (*)(DIR*)> threads(opendir("/proc/self/task"), closedir);
+  if (!threads) return;
+  while (const dirent* const entry = readdir(threads.get())) {
+    const pid_t thread = std::atoi(entry->d_name);
+    if (thread > 0 && thread != gettid()) tgkill(getpid(), thread, restart_signal);
+  }
+}
+
 /// What the waiting thread does after a signal. Ordinary code.
 void end_by(int signal) {
+  free_blocked_streams();
   std::unique_lock held(running_mutex);
   Context* const context = running_context;
   const std::string doing = context != nullptr ? context->doing() : "";
@@ -200,6 +232,8 @@ void install_handlers() {
   for (const int signal : other_signals) {
     if (is_default(signal)) sigaction(signal, &ours, nullptr);
   }
+  ours.sa_handler = [](int) {};
+  sigaction(restart_signal, &ours, nullptr);
 }
 
 bool is_ignored(int signal) {
