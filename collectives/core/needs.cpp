@@ -9,6 +9,14 @@
 
 namespace wormcube::needs {
 
+std::string has_factor(const Topology& topology, const Graph& graph) {
+  // Failed links turn a network into one graph, which has its name.
+  if (graph.name() == topology.name()) {
+    return fmt::format("{} is one arbitrary graph", topology.name());
+  }
+  return fmt::format("{} has {}", topology.name(), graph.name());
+}
+
 namespace {
 
 bool is_power_of_two(Rank x) { return std::has_single_bit(static_cast<unsigned>(x)); }
@@ -19,7 +27,7 @@ Need factors(std::string text, Good good) {
   return {std::move(text), [good](const Topology& topology) -> std::optional<std::string> {
             for (int d = 0; d < topology.dimensions(); ++d) {
               if (!good(topology.factor(d))) {
-                return fmt::format("{} has {}", topology.name(), topology.factor(d).name());
+                return has_factor(topology, topology.factor(d));
               }
             }
             return std::nullopt;

@@ -18,6 +18,9 @@ struct Need {
 
 namespace needs {
 
+/// What a complaint says of a dimension: "torus:4x4*line:3 has line:3".
+std::string has_factor(const Topology& topology, const Graph& graph);
+
 /// Lines, or rings, or both; of 1 or 2 nodes a line is a ring.
 Need lines();
 Need rings();

@@ -110,7 +110,7 @@ Need lines_rings_or_complete() {
               if (graph.is(Shape::line) || graph.wraps() || graph.shape() == Shape::complete) {
                 continue;
               }
-              return fmt::format("{} has {}", topology.name(), graph.name());
+              return needs::has_factor(topology, graph);
             }
             return std::nullopt;
           }};

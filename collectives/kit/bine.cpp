@@ -95,7 +95,7 @@ Need needs::rings_of_powers_of_two() {
             for (int d = 0; d < topology.dimensions(); ++d) {
               const Graph& graph = topology.factor(d);
               if (graph.is(Shape::ring) && is_power_of_two(graph.nodes())) continue;
-              return fmt::format("{} has {}", topology.name(), graph.name());
+              return needs::has_factor(topology, graph);
             }
             return std::nullopt;
           }};

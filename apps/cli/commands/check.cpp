@@ -81,6 +81,14 @@ std::string optimal_cell(const CheckResult& result) {
   return *result.bound_met() ? "met" : *result.optimal() ? "best" : "no";
 }
 
+/// "-": nothing has an order, or the operator must commute.
+std::string order_cell(const CheckResult& result) {
+  const Collective& collective = result.collective;
+  const bool has_order =
+      collective.operation()->reduces && !collective.algorithm->needs_commutative;
+  return has_order || result.keeps_order ? cell(result.keeps_order) : "-";
+}
+
 /// \param time  of the call, step by step; empty: not requested
 std::vector<std::string> cells(const CheckResult& result, Bytes block_bytes,
                                const std::optional<ModelTime>& time) {
@@ -112,7 +120,7 @@ std::vector<std::string> cells(const CheckResult& result, Bytes block_bytes,
           cell(result.peak_blocks),
           cell(result.delivered),
           cell(result.exactly_once),
-          cell(result.keeps_order),
+          order_cell(result),
           result.same_bits ? std::string(to_string(*result.same_bits)) : "-",
           cell(std::optional<bool>(report.deadlock_free)),
           part(&ModelTime::startups_us),
