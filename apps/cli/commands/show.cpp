@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "wormcube/apps/cli/commands/commands.hpp"
 #include "wormcube/apps/cli/commands/follow_block.hpp"
+#include "wormcube/apps/cli/commands/show_contents.hpp"
 #include "wormcube/apps/cli/commands/sweep.hpp"
 #include "wormcube/apps/cli/core/json.hpp"
 #include "wormcube/apps/cli/core/print.hpp"
@@ -64,6 +65,7 @@ struct ShowCommand {
   std::string dot, svg, schedule, goal, msccl, c;  // files, as in OutputOptions
   double time_limit = 0;
   std::string schedule_file, block;
+  bool contents = false;
   bool explain = false;
   bool without_names = false;
   std::string text_limit = "256M";
@@ -325,6 +327,31 @@ ExitCode show_explanation(const Context& context, const OutputOptions& output,
   return passed;
 }
 
+/// What messages carry and nodes hold, from the names of values.
+ExitCode show_all_contents(const Context& context, const ShowCommand& options,
+                           const OutputOptions& output, NamedSchedule named,
+                           std::span<const Phase> phases, Json json) {
+  if (!options.dot.empty() || !options.svg.empty() || !output.csv.empty() ||
+      !options.schedule.empty() || !options.goal.empty() || !options.msccl.empty() ||
+      !options.c.empty()) {
+    throw UsageError("--contents gives text or JSON, no other file");
+  }
+  const Topology topology = named.schedule.topology;
+  std::optional<ScheduledCall> call;
+  if (named.operation) call = scheduled_call(*named.operation, topology.nodes());
+  const std::vector<std::size_t> steps = chosen_steps(options, named.schedule.steps());
+  print_setting(output, "topology", topology_text(topology));
+  json["topology"] = topology.name();
+  json["nodes"] = topology.nodes();
+  json["steps_in_all"] = named.schedule.steps();
+  put(json, "node", options.node < 0 ? Json(nullptr) : Json(options.node), "all nodes are shown");
+  show_contents(output, Contents(std::move(named), call), phases, steps, options.node, json);
+  std::vector<Json> results;
+  results.push_back(std::move(json));
+  write_results(context, output, std::move(results), true);
+  return passed;
+}
+
 ExitCode show(Context& context, const ShowCommand& options) {
   const CommandLimit limit(context, milliseconds_of(options.time_limit));
   const OutputOptions output = validated(options);
@@ -340,6 +367,12 @@ ExitCode show(Context& context, const ShowCommand& options) {
     const ScheduleFile file = read_steps(options.schedule_file);
     print_setting(output, "show", "the schedule " + options.schedule_file);
     Json json{{"schedule", options.schedule_file}};
+    if (options.contents) {
+      if (!file.no_contents.empty()) {
+        throw UsageError(fmt::format("{}: {}", options.schedule_file, file.no_contents));
+      }
+      return show_all_contents(context, options, output, *file.named, {}, std::move(json));
+    }
     ShowCommand of_file = options;
     of_file.without_names = options.without_names || !file.no_contents.empty();
     return show_steps(context, of_file, output, file.named->schedule, 0, "", std::move(json),
@@ -399,6 +432,10 @@ ExitCode show(Context& context, const ShowCommand& options) {
     return named_call(collective, topology, nameable_block_bytes(collective, topology, bytes),
                       options.what.call.in_place);
   };
+  if (options.contents) {
+    return show_all_contents(context, options, output, with_names(), schedule.phases,
+                             std::move(json));
+  }
   return show_steps(context, options, output, schedule, block_bytes, blocks, std::move(json),
                     with_names);
 }
@@ -421,6 +458,11 @@ Action add_show(CLI::App& program) {
                  "Show a schedule file instead, as --write-schedule writes it")
       ->type_name("FILE")
       ->check(file_name())
+      ->group("What");
+  app.add_flag("--contents", options->contents,
+               "Show which values each message carries, and what each node holds after each step: "
+               "`3` is node 3's block, `3:5` its block for node 5, `3/1` a part of it, `{0..3}` a "
+               "combination (docs/reference/schedules.md)")
       ->group("What");
   app.add_option("--block", options->block,
                  "Follow one block from one node to another: every message that carries it, or a "
