@@ -1,0 +1,77 @@
+// wormcube show --contents: nodes hold what they need, and at the end their results.
+// SPDX-License-Identifier: Apache-2.0
+#include "wormcube/apps/cli/commands/show_contents.hpp"
+#include "wormcube/collectives/core/registry.hpp"
+#include "wormcube/collectives/harness/choose.hpp"
+#include "wormcube/collectives/harness/naming.hpp"
+#include "wormcube/runtime/base/error.hpp"
+#include "wormcube/tests/cli/program.hpp"
+
+#include <algorithm>
+#include <string>
+#include <vector>
+
+#include <catch2/catch.hpp>
+
+using namespace wormcube;
+using namespace wormcube::test;
+using Catch::Matchers::Contains;
+
+TEST_CASE("contents: at the end every node holds exactly its results", "[cli]") {
+  const Topology topology = Topology::parse(GENERATE("ring:5", "torus:4x4", "hypercube:3"));
+  int compared = 0;
+  for (const Operation operation : registered_operations()) {
+    Arguments arguments;
+    if (operation->reduces) arguments.reduction = find_reduction("sum", "double");
+    for (const Collective& collective : admitted(operation, topology, arguments)) {
+      if (!collective.algorithm->exactly_once || operation->sizes != Sizes::equal) continue;
+      Collective settled = collective;
+      settled.settle(topology, {}, 1024);
+      if (refusal(settled, topology)) continue;
+      NamedSchedule named;
+      try {
+        named = named_call(settled, topology, nameable_block_bytes(settled, topology, 1024), false);
+      } catch (const UsageError&) {
+        continue;  // its messages have no names
+      }
+      INFO(operation->name << ' ' << settled.text() << " on " << topology.name());
+      const ScheduledCall call{operation, settled.arguments};
+      const Goal goal = goal_of(operation, settled.arguments, topology.nodes());
+      Words words(topology.nodes());
+      const ValueForm form = named.form;
+      cli::Contents contents(std::move(named), call);
+      for (std::size_t step = 0; step < contents.steps(); ++step) contents.advance();
+      for (Rank r = 0; r < topology.nodes(); ++r) {
+        std::vector<NamedValue> results;
+        for (Rank block = 0; block < goal.ends_with(r); ++block) {
+          const Goal::Wanted wanted = goal.result(r, block);
+          if (wanted.first == wanted.last) continue;
+          for (Rank part = 0; part < form.parts; ++part) {
+            results.push_back({words.interval(wanted.first, wanted.last), wanted.block, part});
+          }
+        }
+        std::ranges::sort(results, {}, [&](const NamedValue& value) {
+          return std::tuple(words.front(value.word), words.size(value.word), value.word,
+                            value.block, value.part);
+        });
+        CHECK(contents.held(r) == names_text(words, form, results));
+        ++compared;
+      }
+    }
+  }
+  CHECK(compared > 100);
+}
+
+TEST_CASE("contents: what messages carry and nodes hold, step by step", "[cli]") {
+  const auto shown = run_wormcube("show allgather --on ring:4 --algorithm ring --contents --quiet");
+  CHECK_THAT(shown.out, Contains("# at the start\n  node 0       0\n  node 1       1\n") &&
+                            Contains("# step 0") && Contains("  0 -> 1       0\n") &&
+                            Contains("# after step 0\n  node 0       0 3\n"));
+  const auto combined = run_wormcube(
+      "show allreduce --on hypercube:2 --algorithm recursive-doubling --contents --quiet");
+  CHECK_THAT(combined.out,
+             Contains("  node 0       {0..1}\n") && Contains("  node 3       {0..3}\n"));
+  const auto refused = run_wormcube("show alltoall --on ring:4 --contents --svg a.svg");
+  CHECK(refused.exit == 2);
+  CHECK_THAT(refused.err, Contains("--contents gives text or JSON, no other file"));
+}
