@@ -8,7 +8,10 @@
 #include "wormcube/tests/cli/program.hpp"
 
 #include <algorithm>
+#include <optional>
 #include <string>
+#include <tuple>
+#include <utility>
 #include <vector>
 
 #include <catch2/catch.hpp>
@@ -28,7 +31,7 @@ TEST_CASE("contents: at the end every node holds exactly its results", "[cli]") 
       Collective settled = collective;
       settled.settle(topology, {}, 1024);
       if (refusal(settled, topology)) continue;
-      NamedSchedule named;
+      std::optional<NamedSchedule> named;
       try {
         named = named_call(settled, topology, nameable_block_bytes(settled, topology, 1024), false);
       } catch (const UsageError&) {
@@ -38,8 +41,8 @@ TEST_CASE("contents: at the end every node holds exactly its results", "[cli]") 
       const ScheduledCall call{operation, settled.arguments};
       const Goal goal = goal_of(operation, settled.arguments, topology.nodes());
       Words words(topology.nodes());
-      const ValueForm form = named.form;
-      cli::Contents contents(std::move(named), call);
+      const ValueForm form = named->form;
+      cli::Contents contents(*std::move(named), call);
       for (std::size_t step = 0; step < contents.steps(); ++step) contents.advance();
       for (Rank r = 0; r < topology.nodes(); ++r) {
         std::vector<NamedValue> results;
