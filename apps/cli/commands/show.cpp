@@ -171,6 +171,19 @@ double json_bytes(const Schedule& schedule, const Routing& routing) {
   return bytes;
 }
 
+/// Throws UsageError, before names are found, if the messages alone would exceed the limit.
+void require_short_text(const Schedule& schedule, Bytes most) {
+  constexpr std::string_view shortest = "send 0 to 1, ";
+  std::size_t ops = 0;
+  for (const RankLog& log : schedule.ranks) ops += log.ops.size();
+  const Bytes least = ops * shortest.size();
+  if (least <= most) return;
+  throw UsageError(fmt::format(
+      "the text would have at least {}, more than {}: raise the limit (--text-limit), or write "
+      "sizes without names (--without-names)",
+      bytes_text(static_cast<double>(least)), bytes_text(static_cast<double>(most))));
+}
+
 /// The requested steps.
 std::vector<std::size_t> chosen_steps(const ShowCommand& options, std::size_t steps) {
   if (options.step >= 0) {
@@ -248,6 +261,7 @@ ExitCode show_steps(const Context& context, const ShowCommand& options, const Ou
   if (!options.schedule.empty() && options.without_names) {
     write_text(context, options.schedule, schedule_text(schedule));
   } else if (!options.schedule.empty()) {
+    require_short_text(schedule, parse_bytes(options.text_limit));
     write_text(context, options.schedule,
                named_schedule_text(named(), parse_bytes(options.text_limit)));
   }
