@@ -92,9 +92,11 @@ OutputOptions validated(const ShowCommand& options) {
   return output;
 }
 
+/// A command that writes the whole schedule for other programs prints no steps.
 bool has_tables(const ShowCommand& options) {
   return options.output.text() && options.dot != "-" && options.svg != "-" &&
-         options.schedule != "-" && options.goal != "-" && options.msccl != "-" && options.c != "-";
+         options.schedule.empty() && options.goal.empty() && options.msccl.empty() &&
+         options.c.empty();
 }
 
 Json message_json(const DrawnMessage& message, const Routing& routing, const DrawnStep& step,
@@ -232,6 +234,9 @@ ExitCode show_steps(const Context& context, const ShowCommand& options, const Ou
   const bool wants_json = !output.json.empty() || !output.jsonl.empty();
   Progress progress(context, output, "show");
   std::string csv;
+  if (!options.schedule.empty() && !options.without_names) {
+    require_short_text(schedule, parse_bytes(options.text_limit));
+  }
   for (const std::size_t number : steps) {
     progress.doing(fmt::format("step {}", number));
     const DrawnStep step = drawn_step(schedule, routing, number);
@@ -261,7 +266,6 @@ ExitCode show_steps(const Context& context, const ShowCommand& options, const Ou
   if (!options.schedule.empty() && options.without_names) {
     write_text(context, options.schedule, schedule_text(schedule));
   } else if (!options.schedule.empty()) {
-    require_short_text(schedule, parse_bytes(options.text_limit));
     write_text(context, options.schedule,
                named_schedule_text(named(), parse_bytes(options.text_limit)));
   }
