@@ -10,8 +10,9 @@ from wormcube.topology import network
 
 HEAD = """# Algorithms in Python
 
-`./run docs` writes this page from `python/wormcube/textbook.py`. Tests record every program on two networks, apply it to data, have `wormcube check` prove it,
-and compare its counts with those of the built-in algorithm. [Algorithms in Python](../how-to/python.md) explains the language.
+`./run docs` writes this page from `python/wormcube/textbook.py`. Tests record every program on two networks and run it on data. `wormcube check` proves that
+it delivers every block, and the tests compare its counts with those of the built-in algorithm. [Algorithms in Python](../how-to/python.md) explains how to write
+such programs.
 
 ```python
 import wormcube as wc
@@ -21,9 +22,9 @@ schedule = wc.record(textbook.ring, "ring:6", "allgather")
 print(schedule.text)
 ```
 
-Copy a program and change it. `p` in the column of options is the number of nodes. Programs with `commutative=True` need an operator that commutes.
+You can copy a program and change it. In the column of options, `p` is the number of nodes. Programs with `commutative=True` need an operator that commutes.
 
-| program | operation | options of `record` | network: steps, messages | built-in algorithm | source |
+| program | operation | options of `record` | networks, with steps and messages | built-in algorithm | source |
 |---|---|---|---|---|---|
 """
 
