@@ -46,12 +46,12 @@ NETWORKS = ["line:8", "ring:12", "mesh:6x4", "torus:6x6", "torus:4x4x4", "hyperc
 PAPERS = [("kim", "Complete exchange on tori: Kim et al."), ("suh", "Complete exchange on meshes: Suh, Shin, Yalamanchili"),
           ("dimakopoulos", "Total exchange in products: Dimakopoulos, Dimopoulos"), ("wang-tseng", "Broadcast on tori: Wang, Tseng")]
 STILLS = [  # name, operation, network, algorithm, step, what it shows
-    ("torus", "alltoall", "torus:8x8", "suh-torus", 2, "All-to-all on a torus (Suh and Shin). Every node exchanges with a node two hops away, half of the nodes along each dimension. No link carries two messages."),
-    ("mesh", "alltoall", "mesh:6x4", "suh-mesh", 1, "All-to-all on a mesh, in rings of every second node. A worm passes under the nodes in between."),
-    ("hypercube", "alltoall", "hypercube:4", "hypercube-pairwise", 5, "All-to-all on a hypercube: each pair of nodes meets once. Routes go dimension by dimension (e-cube)."),
-    ("product", "alltoall", "ring:4*line:3*complete:5", "product", 3, "All-to-all in a product of a ring, a line and a complete graph, dimension by dimension."),
-    ("broadcast", "broadcast", "torus:5x5", "wang-tseng", 1, "Broadcast on an all-port torus (Wang and Tseng): a node sends on all of its links at once."),
-    ("contention", "allgather", "ccc:3", "bruck", 2, "Bruck's algorithm runs on any graph. Orange to dark red show how many messages share a link."),
+    ("torus", "alltoall", "torus:8x8", "suh-torus", 2, "Suh and Shin's all-to-all on a torus. In this step, every node exchanges blocks with a node two hops away: half of the nodes along one dimension, half along the other. No link carries two messages."),
+    ("mesh", "alltoall", "mesh:6x4", "suh-mesh", 1, "An all-to-all on a mesh. The messages travel in rings that consist of every second node, and pass under the nodes in between."),
+    ("hypercube", "alltoall", "hypercube:4", "hypercube-pairwise", 5, "An all-to-all on a hypercube. Each pair of nodes exchanges blocks once. Messages are routed dimension by dimension (e-cube)."),
+    ("product", "alltoall", "ring:4*line:3*complete:5", "product", 3, "An all-to-all on the product of a ring, a line and a complete graph. The blocks move along one dimension after another."),
+    ("broadcast", "broadcast", "torus:5x5", "wang-tseng", 1, "Wang and Tseng's broadcast on an all-port torus. A node sends on all of its links at once."),
+    ("contention", "allgather", "ccc:3", "bruck", 2, "Bruck's algorithm runs on any graph. Colours from orange to dark red show how many messages share a link."),
 ]
 
 
@@ -271,10 +271,10 @@ def docs(program, folder):
     pictures = folder / "pictures"
     pictures.mkdir(parents=True, exist_ok=True)
     (pictures / "race.svg").write_text(race.picture(gallery.program), encoding="utf-8")
-    text = ["# Gallery", "", "`./run gallery --docs` makes these pictures with `wormcube draw`. `./run gallery` builds the whole gallery, with a player for",
-            "every algorithm, in `build/gallery/index.html`.", "", "## allgather on torus:8x8: bruck and swing", "",
+    text = ["# Gallery", "", "In the source folder, `./run gallery --docs` makes these pictures with `wormcube draw`. `./run gallery` builds a web page for every algorithm,",
+            "which animates it step by step: open `build/gallery/index.html`.", "", "## allgather on torus:8x8: bruck and swing", "",
             "Both algorithms take six steps and deliver the same blocks. The messages of `bruck` share links, so it takes four times as long. A node",
-            "fills as its blocks arrive; a link is blue while one message wants it, and orange to red while several do. Times are those of `replay`.", "",
+            "fills as its blocks arrive. A link is blue while one message needs it, and orange to red while several do. The times come from `replay`.", "",
             "![bruck and swing race on torus:8x8](pictures/race.svg)", ""]
     for name, operation, network, algorithm, step, what in STILLS:
         call = ["draw", operation, "--on", network, "--algorithm", algorithm, "--step", str(step), "--svg", f"{name}.svg"]

@@ -127,7 +127,7 @@ def picture(program, still=None):
            ".end{font-size:20px;font-weight:600;fill:#e6edf3;text-anchor:end}.first{fill:#3fb950}path{fill:none;stroke-width:3}"
            ".box{fill:#17212b;stroke:#4b5b6b;stroke-width:1}.full{stroke:#3fb950;stroke-width:20}.clock{font-size:20px;fill:#e6edf3;text-anchor:middle;font-variant-numeric:tabular-nums}</style>",
            f'<rect width="{width}" height="{height}" rx="12" fill="#0d1117"/>',
-           f'<text x="{LEFT - 10}" y="32">{OPERATION} on {NETWORK}: every node gives a block of {BYTES[:-1]} KiB and gets all 64</text>']
+           f'<text x="{LEFT - 10}" y="32">{OPERATION} on {NETWORK}: every node contributes a block of {BYTES[:-1]} KiB and receives all 64</text>']
     for index, (racer, (_, what)) in enumerate(zip(racers, RACERS)):
         out += panel(racer, what, PANEL * index + LEFT, still, length, racer.end == quickest)
     ticks = int(slowest // TICK) + 1
