@@ -30,7 +30,7 @@ install(FILES ${PROJECT_BINARY_DIR}/wormcubeConfig.cmake ${PROJECT_BINARY_DIR}/w
 set(doc_dir ${CMAKE_INSTALL_DATADIR}/doc/wormcube)
 install(FILES LICENSE README.md CONTRIBUTING.md CITATION.cff DESTINATION ${doc_dir})
 install(DIRECTORY docs DESTINATION ${doc_dir})
-install(DIRECTORY apps/examples DESTINATION ${doc_dir}/apps)
+install(DIRECTORY apps/examples USE_SOURCE_PERMISSIONS DESTINATION ${doc_dir}/apps)
 install(DIRECTORY tests/package/mpi DESTINATION ${doc_dir}/tests/package)
 foreach(folder runtime collectives apps apps/cli bench python)
   install(FILES ${folder}/README.md DESTINATION ${doc_dir}/${folder})
