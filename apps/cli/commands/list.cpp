@@ -492,7 +492,7 @@ Action add_list(CLI::App& program) {
       "Each algorithm is shown with the options that give the lowest modelled time. '-' or '?' "
       "means that no formula gives the figure and that the network is too large to count it in a "
       "dry run. If the contention or the hops are unknown, the time is a lower bound ('>='). Rows "
-      "are sorted by the cost that `auto` minimizes. --wide adds the parts of the time, and the "
+      "are sorted by the cost that `auto` minimises. --wide adds the parts of the time, and the "
       "algorithms that cannot run on the network, with the reason.\n\n"
       "Examples:\n"
       "  wormcube list alltoall --on torus:8x8 --bytes 4K\n"
