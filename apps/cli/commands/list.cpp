@@ -464,8 +464,8 @@ Action add_list(CLI::App& program) {
   add_command_limit_option(app, options->time_limit);
   add_output_options(app, options->output);
   app.footer(
-      "Columns with --on (figures are from the formulas of each algorithm's paper, or counted in a "
-      "dry run: marked c, as in 14c):\n"
+      "Columns with --on. Figures are from the formulas of each algorithm's paper, or counted in a "
+      "dry run (marked c, as in 14c):\n"
       "  startups         number of steps\n"
       "  transmitted      largest message of each step, summed over the steps\n"
       "  busiest link     blocks on the busiest link of each step, summed over the\n"

@@ -258,8 +258,8 @@ Action add_lookup(CLI::App& program) {
           ->group("Data")};
   app.add_option("--output", options->output,
                  "Write the values in the order of the keys: CSV if the name ends in .csv, or else "
-                 "NumPy's .npy format. Keys that are not in the table give NaN, the smallest int64 "
-                 "or the largest uint64")
+                 "NumPy's .npy format. For keys that are not in the table, NaN, the smallest int64 "
+                 "or the largest uint64 is written")
       ->type_name("FILE")
       ->check(file_name())
       ->group("Data");

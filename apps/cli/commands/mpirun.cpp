@@ -315,8 +315,8 @@ Action add_mpirun(CLI::App& program) {
       ->type_name("SEED")
       ->group("Machine");
   app.add_option("--explore", options->explore,
-                 "Run the program N more times, with --shuffle 1, 2, .., and report runs whose "
-                 "exit code or output differs from the first run (exit code 1)")
+                 "Run the program N more times, with --shuffle 1, 2, .., and report each run whose "
+                 "exit code or output differs from that of the first (exit code 1)")
       ->type_name("N")
       ->check(between(1, 1 << 20))
       ->group("Machine");

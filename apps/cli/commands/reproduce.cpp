@@ -319,10 +319,10 @@ Action add_reproduce(CLI::App& program) {
   add_command_limit_option(app, options->time_limit);
   add_output_options(app, options->output, false, true);
   app.footer(
-      "Start-ups, transmission and rearrangement have one line each. It shows the value from the "
-      "paper's formula ('-' if the paper has none for this network), the value from the corrected "
-      "formula, and the count from the recorded program. A row passes if delivery, ports and links "
-      "are right and the count equals the corrected formula.\n\n"
+      "Start-ups, transmission and rearrangement have one line each. A line shows the value from "
+      "the paper's formula ('-' if the paper has none for this network), the value from the "
+      "corrected formula, and the count from the recorded program. A row passes if delivery, ports "
+      "and links are right and the count equals the corrected formula.\n\n"
       "Examples:\n"
       "  wormcube reproduce kim                          N = 4, 8, 16, 32\n"
       "  wormcube reproduce kim --sizes 8,16,64          other sizes\n"
