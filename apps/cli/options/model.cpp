@@ -180,7 +180,7 @@ void add_model_options(CLI::App& app, ModelOptions& options) {
           ->check(between(0, 1 << 30))
           ->group(group);
   time("--node-time", options.node_time,
-       "With --packet and --ports all: time of a flit on the bus between a node and its ports "
+       "With --packet and all-port nodes: time of a flit on the bus between a node and its ports "
        "(default: no bus)");
   app.add_flag("--lockstep", options.lock_step, "Synchronise all nodes after each step")
       ->group(group);
