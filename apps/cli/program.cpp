@@ -344,9 +344,9 @@ int run_main(Context& context, int all, const char* const* all_words, const Part
     return conclude(context, *end);
   }
   CLI::App program(
-      "wormcube: a multicomputer on a workstation. Programs run on emulated nodes, which the links "
-      "of a torus, mesh, hypercube or product network connect; messages reserve their path like "
-      "worms and move real bytes.",
+      "wormcube: a multicomputer on a workstation. Programs run on emulated nodes that are "
+      "connected by the links of a torus, mesh, hypercube or product network. Messages reserve "
+      "their paths like worms and move real bytes.",
       "wormcube");
   program.set_version_flag("--version,-V", version_text(parts));
   program.require_subcommand(1);
@@ -355,19 +355,19 @@ int run_main(Context& context, int all, const char* const* all_words, const Part
   program.footer(
       "Examples:\n"
       "  wormcube fft                                        find the sunspot cycle on 64 nodes\n"
-      "  wormcube list alltoall --on torus:8x8               algorithms that this network admits\n"
-      "  wormcube check alltoall --on torus:8x8              count and prove, without moving data\n"
+      "  wormcube list alltoall --on torus:8x8               algorithms for this network\n"
+      "  wormcube check alltoall --on torus:8x8              count messages, prove delivery\n"
       "  wormcube run alltoall --on torus:8x8 --bytes 4K     move data and time it\n\n"
-      "Exit codes: 0 pass, 1 wrong data or a failed check, 2 usage, 3 deadlock, 4 time limit; 130 "
-      "and 143 after Ctrl-C and SIGTERM, which keep all results so far.\n\n"
-      "`wormcube COMMAND --help` explains a command, its options and its output. Documents "
+      "Exit codes: 0 pass, 1 wrong data or failed check, 2 usage error, 3 deadlock, 4 time limit; "
+      "130 after Ctrl-C and 143 after SIGTERM (all results so far are kept).\n\n"
+      "`wormcube COMMAND --help` explains a command, its options and its output. The documentation "
       "(docs/README.md), examples and schemas are in share/doc/wormcube of the installation.");
 
   std::vector<std::string> plugins;
   program
       .add_option("--plugin", plugins,
-                  "Load algorithms of your own from a shared object "
-                  "(docs/how-to/plugins.md); precedes the command, once per file")
+                  "Load your own algorithms from a shared object (docs/how-to/plugins.md); goes "
+                  "before the command, once per file")
       ->type_name("FILE.so")
       ->check(file_name())
       ->expected(1)

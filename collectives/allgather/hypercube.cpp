@@ -63,10 +63,10 @@ WORMCUBE_ALGORITHMS(allgather_hypercube) = with_variant(
         .source = "Grama, Gupta, Karypis, Kumar, sec. 4.2.3, Algorithm 4.7, Eq. 4.4",
         .exactly_once = true,
         .remark = "free of contention on hypercubes and complete networks",
-        .options =
-            {{.name = "order",
-              .choices = {"ascending", "descending"},
-              .help = "of the label's bits; on lines, rings and trees it decides the contention"}},
+        .options = {{.name = "order",
+                     .choices = {"ascending", "descending"},
+                     .help = "order of the label's bits; on lines, rings and trees it determines "
+                             "the contention"}},
         .needs = {needs::nodes_power_of_two()},
         .instead = {"bruck"},
         .predict = predict_allgather_hypercube,
@@ -75,8 +75,9 @@ WORMCUBE_ALGORITHMS(allgather_hypercube) = with_variant(
     [](Algorithm& uneven) {
       uneven.operation = operations::allgatherv;
       uneven.source = "Grama, Gupta, Karypis, Kumar, sec. 4.2.3, Algorithm 4.7";
-      uneven.options = {
-          {.name = "order", .choices = {"ascending", "descending"}, .help = "of the label's bits"}};
+      uneven.options = {{.name = "order",
+                         .choices = {"ascending", "descending"},
+                         .help = "order of the label's bits"}};
       uneven.predict = startups_of<predict_allgather_hypercube>;
     });
 

@@ -187,7 +187,7 @@ Prediction predict_reduce_scatter_allgather(const Setting& setting) {
 WORMCUBE_ALGORITHM(allreduce_reduce_scatter_allgather){
     .operation = operations::allreduce,
     .name = "reduce-scatter-allgather",
-    .summary = "each node combines one part, all gather them; every network",
+    .summary = "each node combines one part, then all nodes gather the parts; every network",
     .source =
         "Grama, Gupta, Karypis, Kumar, sec. 4.7.1, Eq. 4.14; mirrored: Jeaugey, arXiv "
         "2506.20252; interleaved: ours",
@@ -200,11 +200,11 @@ WORMCUBE_ALGORITHM(allreduce_reduce_scatter_allgather){
                   "part, twice; mesh: round the lines of one dimension after another, twice"},
          {.name = "order",
           .choices = {"plain", "mirrored", "interleaved"},
-          .help = "for doubling: mirrored gathers as it scattered, backwards; interleaved takes "
-                  "the dimensions' bits in turn (2^d nodes, commutative operator)"},
+          .help = "for doubling: mirrored gathers in the reverse order of the scatter; interleaved "
+                  "takes the bits of the dimensions in turn (2^d nodes, commutative operator)"},
          {.name = "ties",
           .choices = {"plus", "balanced"},
-          .help = "half way round a ring: all '+', or '+' from even nodes and '-' from odd"}},
+          .help = "halfway round a ring: all '+', or '+' from even nodes and '-' from odd"}},
     .require =
         [](const Setting& on) {
           require_options(on.topology, on.arguments.reduction, options_of(on.options));

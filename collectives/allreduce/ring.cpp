@@ -35,7 +35,7 @@ void allreduce_ring(Node& node, const Call& call) {
 WORMCUBE_ALGORITHM(allreduce_ring){
     .operation = operations::allreduce,
     .name = "ring",
-    .summary = "parts once round a ring through all nodes, twice; every network",
+    .summary = "parts travel twice round a ring through all nodes; every network",
     .source = "Patarasuk, Yuan, JPDC 69(2), 2009; segments: Open MPI, coll/tuned",
     .exactly_once = true,
     .remark = "two partial results unless the operator commutes: our extension",
@@ -44,7 +44,7 @@ WORMCUBE_ALGORITHM(allreduce_ring){
                  .preset = 1,
                  .least = 1,
                  .most = 4096,
-                 .help = "N pieces of each part, which are reduced one after the other"}},
+                 .help = "number of pieces of each part, which are reduced one after another"}},
     .require = require_ring_order,
     .predict =
         [](const Setting& setting) {

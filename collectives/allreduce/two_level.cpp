@@ -289,7 +289,8 @@ void require_two_levels(const Setting& setting) {
 WORMCUBE_ALGORITHM(allreduce_two_level){
     .operation = operations::allreduce,
     .name = "two-level",
-    .summary = "in groups of the last dimensions, then between groups; 2 dimensions or more",
+    .summary =
+        "reduces in groups of the last dimensions, then between groups; 2 dimensions or more",
     .source = "BlueConnect: Cho, Finkler, Kung, Hunter, MLSys 2019; leader: MPICH, smp",
     .exactly_once = true,
     .options = {{.name = "form",
@@ -306,7 +307,7 @@ WORMCUBE_ALGORITHM(allreduce_two_level){
                 {.name = "split",
                  .least = 0,
                  .most = 64,
-                 .help = "N: nodes that agree in the first N dimensions are a group; 0: all "
+                 .help = "N: nodes that agree in the first N dimensions form a group; 0: all "
                          "dimensions but the last"}},
     .needs = {needs::dimensions_at_least(2)},
     .instead = {"ring", "reduce-scatter-allgather"},

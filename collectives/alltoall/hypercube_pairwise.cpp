@@ -40,7 +40,7 @@ WORMCUBE_ALGORITHMS(alltoall_hypercube_pairwise) = with_variant(
     {
         .operation = operations::alltoall,
         .name = "hypercube-pairwise",
-        .summary = "every pair of nodes meets once; 2^d nodes",
+        .summary = "every pair of nodes exchanges blocks once; 2^d nodes",
         .source = "Grama, Gupta, Karypis, Kumar, sec. 4.5.3, Algorithm 4.10, Eq. 4.10",
         .exactly_once = true,
         .remark = "free of contention on hypercubes and complete networks",

@@ -205,7 +205,7 @@ WORMCUBE_ALGORITHMS(alltoall_kim) = with_variant(
         .options = {{.name = "divisions",
                      .least = 0,
                      .most = 28,
-                     .help = "k of A_k; 0: down to 2 nodes a side, the paper's A_{n-1}"}},
+                     .help = "k of A_k; 0: divide down to 2 nodes per side, the paper's A_{n-1}"}},
         .needs = {needs::dimensions_at_least(2), needs::rings()},
         .instead = {"mesh", "shift"},
         .require =

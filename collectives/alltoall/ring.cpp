@@ -25,7 +25,8 @@ void alltoall_ring(Node& node, const Call& call) {
 WORMCUBE_ALGORITHM(alltoall_ring){
     .operation = operations::alltoall,
     .name = "ring",
-    .summary = "neighbours in one direction, bundles that shrink; one line or ring",
+    .summary =
+        "bundles travel from neighbour to neighbour in one direction, and shrink; one line or ring",
     .source = "Grama, Gupta, Karypis, Kumar, sec. 4.5.1, Eq. 4.7",
     .contention_free = true,
     .exactly_once = true,

@@ -184,8 +184,8 @@ WORMCUBE_ALGORITHM(alltoall_rotated){
     .summary =
         "rotated copies, bundles in both directions of each ring, on all links at once; tori",
     .source =
-        "Liu, Gu, Ren, Tao 2006 (abstract); HalfRing with DimRotation, ACM 2025 (abstract); "
-        "the text ours",
+        "Liu, Gu, Ren, Tao 2006 (abstract); HalfRing with DimRotation, ACM 2025 (abstract only; "
+        "our details)",
     .ports = Ports::all,
     .contention_free = true,
     .exactly_once = true,

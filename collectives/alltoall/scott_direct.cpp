@@ -72,7 +72,7 @@ WORMCUBE_ALGORITHM(alltoall_scott_direct){
     .source = "Scott 1991 (the bound)",
     .contention_free = true,
     .exactly_once = true,
-    .remark = "construction ours",
+    .remark = "our construction",
     .needs = {needs::lines(), needs::dimensions(2), needs::multiples_of(4)},
     .instead = {"suh-mesh", "mesh", "shift"},
     .predict = [](const Setting& setting) -> Prediction {

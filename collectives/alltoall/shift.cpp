@@ -39,7 +39,7 @@ WORMCUBE_ALGORITHMS(alltoall_shift) = with_variant(
     {
         .operation = operations::alltoall,
         .name = "shift",
-        .summary = "step i sends to the node i ranks on; every network",
+        .summary = "in step i each node sends to the node i ranks ahead; every network",
         .source = "Grama, Gupta, Karypis, Kumar, sec. 4.5.3 with the permutations of 4.6",
         .exactly_once = true,
         .remark = "free of contention on hypercubes and complete networks",

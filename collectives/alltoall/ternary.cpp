@@ -162,9 +162,10 @@ WORMCUBE_ALGORITHMS(alltoall_ternary) = with_variant(
     {
         .operation = operations::alltoall,
         .name = "ternary",
-        .summary = "1, 3, 9, .. hops in both directions at once: fewest start-ups of two ports; "
-                   "rings and tori",
-        .source = "Juerss, Schmid, ReTri, arXiv 2605.26930 (abstract); any sides and tori ours",
+        .summary = "1, 3, 9, .. hops in both directions at once, the fewest start-ups with two "
+                   "ports; rings and tori",
+        .source = "Juerss, Schmid, ReTri, arXiv 2605.26930 (abstract; other sides and tori: our "
+                  "extension)",
         .ports = Ports::all,
         .exactly_once = true,
         .needs = {needs::rings()},

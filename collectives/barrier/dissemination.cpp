@@ -32,7 +32,7 @@ void barrier_dissemination(Node& node, const Call& /*call*/) {
 WORMCUBE_ALGORITHM(barrier_dissemination){
     .operation = operations::barrier,
     .name = "dissemination",
-    .summary = "in step i each node signals the node 2^i ranks on; every network",
+    .summary = "in step i each node signals the node 2^i ranks ahead; every network",
     .source = "Hensgen, Finkel, Manber 1988; Grama, Gupta, Karypis, Kumar, sec. 4.3",
     .remark = "free of contention on hypercubes and complete networks",
     .predict = [](const Setting& setting) -> Prediction {

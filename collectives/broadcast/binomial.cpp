@@ -32,7 +32,7 @@ void broadcast_binomial(Node& node, const Call& call) {
 WORMCUBE_ALGORITHM(broadcast_binomial){
     .operation = operations::broadcast,
     .name = "binomial",
-    .summary = "recursive doubling, ranks renumbered from the root on; every network",
+    .summary = "recursive doubling, with ranks renumbered from the root; every network",
     .source = "Grama, Gupta, Karypis, Kumar, sec. 4.1, problem 4.1",
     .exactly_once = true,
     .remark = "free of contention on one line, ring or complete network",

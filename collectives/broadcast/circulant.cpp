@@ -42,7 +42,8 @@ void broadcast_circulant(Node& node, const Call& call) {
 WORMCUBE_ALGORITHM(broadcast_circulant){
     .operation = operations::broadcast,
     .name = "circulant",
-    .summary = "n packets in n - 1 + ceil(log2 p) rounds: for long messages, any p; every network",
+    .summary =
+        "n packets in n - 1 + ceil(log2 p) rounds, for long messages and any p; every network",
     .source = "Traeff, arXiv 2312.11236 (ACM TOPC), 2205.10072",
     .exactly_once = true,
     .remark = "free of contention on complete networks",

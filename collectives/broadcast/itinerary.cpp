@@ -134,7 +134,7 @@ Option packets_option() {
           .preset = 1,
           .least = 1,
           .most = 65536,
-          .help = "number of packets that the message is cut into"};
+          .help = "number of packets into which the message is divided"};
 }
 
 Option period_option() {

@@ -194,7 +194,9 @@ WORMCUBE_ALGORITHM(broadcast_park){
     .ports = Ports::all,
     .contention_free = true,
     .exactly_once = true,
-    .remark = "not dimension ordered; displacements found by search, not the authors' own",
+    .remark =
+        "routes are not dimension-ordered; displacements are found by search and are not the "
+        "authors'",
     .options = {packets_option(), period_option()},
     .require = require_broadcast_park,
     .predict = predict_broadcast_park,

@@ -74,7 +74,7 @@ WORMCUBE_ALGORITHM(broadcast_pipelined){
     .options = {{.name = "packets",
                  .least = 0,
                  .most = most_packets,
-                 .help = "N; 0: sqrt(tw m d / ts), at most m and 4096"}},
+                 .help = "number of packets; 0: sqrt(tw m d / ts), at most m and 4096"}},
     .needs = {needs::hypercube()},
     .instead = {"scatter-allgather", "halving"},
     .settle =

@@ -140,7 +140,8 @@ void broadcast_hypercube_all_port(Node& node, const Call& call) {
 WORMCUBE_ALGORITHM(broadcast_recursive_doubling){
     .operation = operations::broadcast,
     .name = "recursive-doubling",
-    .summary = "across one bit of ranks after another, root by XOR; 2^d nodes of every network",
+    .summary =
+        "across one bit of the ranks after another, root moved by XOR; 2^d nodes of every network",
     .source = "Grama, Gupta, Karypis, Kumar, sec. 4.1.1, 4.1.3, 4.1.5, problems 4.2, 4.24",
     .exactly_once = true,
     .remark =
@@ -148,11 +149,11 @@ WORMCUBE_ALGORITHM(broadcast_recursive_doubling){
         "arbitrary graphs; other numbers of nodes: from node 0",
     .options = {{.name = "order",
                  .choices = {"descending", "ascending"},
-                 .help = "of bits; descending: the farthest nodes first"},
+                 .help = "order of the bits; descending: the farthest nodes first"},
                 {.name = "ties",
                  .choices = {"plus", "balanced"},
                  .help =
-                     "half way round a ring: all '+', or even coordinates '+' and odd ones '-'"}},
+                     "halfway round a ring: all '+', or even coordinates '+' and odd ones '-'"}},
     .require =
         [](const Setting& setting) {
           require_doubling(setting.topology, setting.arguments.root,

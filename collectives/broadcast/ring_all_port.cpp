@@ -32,9 +32,9 @@ WORMCUBE_ALGORITHM(broadcast_ring_all_port){
     .operation = operations::broadcast,
     .name = "ring-all-port",
     .summary =
-        "p parts scattered and gathered in both directions of every ring, on all links: for long "
-        "messages; tori",
-    .source = "Jain, Sabharwal, ICS 2010 (abstract); the text ours",
+        "p parts are scattered and gathered in both directions of every ring, on all links, for "
+        "long messages; tori",
+    .source = "Jain, Sabharwal, ICS 2010 (abstract only; our details)",
     .ports = Ports::all,
     .contention_free = true,
     .neighbours_only = true,

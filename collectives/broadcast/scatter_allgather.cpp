@@ -148,7 +148,8 @@ Prediction predict_scatter_allgather(const Setting& setting) {
 WORMCUBE_ALGORITHM(broadcast_scatter_allgather){
     .operation = operations::broadcast,
     .name = "scatter-allgather",
-    .summary = "p parts are scattered, then gathered by all: for long messages; every network",
+    .summary =
+        "p parts are scattered, then gathered by all nodes, for long messages; every network",
     .source = "Grama, Gupta, Karypis, Kumar, sec. 4.7.1, Eq. 4.13",
     .exactly_once = false,  // all gather what the root, and the nodes that passed parts on, had
     .remark =

@@ -78,7 +78,7 @@ WORMCUBE_ALGORITHM(broadcast_wang_tseng){
     .remark = "any n, rows for k > 3, cn: our reconstruction",
     .options = {{.name = "once",
                  .choices = {"no", "yes"},
-                 .help = "leave out messages to nodes that have them already"},
+                 .help = "leave out messages to nodes that already have the data"},
                 {.name = "mirror",
                  .choices = {"no", "yes"},
                  .help = "for routers that break ties at half a ring to +"},

@@ -37,7 +37,7 @@ void k_alltoall_direct(Node& node, const Call& call) {
 WORMCUBE_ALGORITHM(k_alltoall_direct){
     .operation = operations::k_alltoall,
     .name = "direct",
-    .summary = "in step i each source sends to the node i ranks on; every network, any sources",
+    .summary = "in step i each source sends to the node i ranks ahead; every network, any sources",
     .source = "Grama, Gupta, Karypis, Kumar, problem 4.20, for any sources",
     .exactly_once = true,
     .remark = "free of contention on hypercubes and complete networks",

@@ -33,7 +33,8 @@ WORMCUBE_ALGORITHM(k_gather_direct){
     .operation = operations::k_gather,
     .name = "direct",
     .summary =
-        "in step i each target receives from the node i ranks before; every network, any targets",
+        "in step i each target receives from the node i ranks before it; every network, any "
+        "targets",
     .source = "Grama, Gupta, Karypis, Kumar, problem 4.20, backwards, for any targets",
     .exactly_once = true,
     .remark = "free of contention on hypercubes and complete networks",

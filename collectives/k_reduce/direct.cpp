@@ -50,7 +50,7 @@ WORMCUBE_ALGORITHM(k_reduce_direct){
     .operation = operations::k_reduce,
     .name = "direct",
     .summary =
-        "in step t each target receives from the node t ranks on; every network, any targets",
+        "in step t each target receives from the node t ranks ahead; every network, any targets",
     .source = "Grama, Gupta, Karypis, Kumar, sec. 4.2 and 4.6, for any targets",
     .exactly_once = true,
     .remark = "free of contention on hypercubes and complete networks",

@@ -16,11 +16,11 @@
 namespace wormcube {
 
 Option half_way_option() {
-  return {.name = "half",
-          .choices = {"plus", "split"},
-          .help =
-              "block for the node half way round an even ring: whole in one direction, or half in "
-              "each"};
+  return {
+      .name = "half",
+      .choices = {"plus", "split"},
+      .help =
+          "block for the node halfway round an even ring: whole in one direction, or half in each"};
 }
 
 std::vector<GatherCopy> all_port_copies(const Topology& topology, HalfWay half) {
@@ -143,7 +143,7 @@ Algorithm with_segments(Algorithm algorithm) {
        .preset = 1,
        .least = 1,
        .most = 4096,
-       .help = "meshes: N, so that one is gathered while the next is reduced"});
+       .help = "meshes: number of segments; one is gathered while the next is reduced"});
   algorithm.require = [](const Setting& setting) {
     if (mesh_segments(setting.options) == 1 || !needs::lines().complaint(setting.topology)) return;
     throw UsageError(

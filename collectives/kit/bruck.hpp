@@ -25,7 +25,7 @@ inline Option bruck_radix() {
           .preset = 2,
           .least = 2,
           .most = 4096,
-          .help = "base of the digits: more steps of fewer blocks"};
+          .help = "base of the digits; a larger base has more steps of fewer blocks"};
 }
 inline Rank radix_of(const Options& options) { return static_cast<Rank>(options.number("radix")); }
 

@@ -178,7 +178,7 @@ Option circulant_packets_option() {
   return {.name = "packets",
           .least = 0,
           .most = most_packets,
-          .help = "N; 0: sqrt((ceil(log2 p) - 1) m tw / ts), at most m and 4096"};
+          .help = "number of packets; 0: sqrt((ceil(log2 p) - 1) m tw / ts), at most m and 4096"};
 }
 
 void settle_circulant_packets(const Setting& setting, const CostModel& model, Bytes block_bytes,

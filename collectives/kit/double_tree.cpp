@@ -90,13 +90,14 @@ Algorithm double_tree(Operation operation, void (*program)(Node&, const Call&)) 
   return {
       .operation = operation,
       .name = "double-tree",
-      .summary = "two trees, half of the message each, both ports busy; every network",
+      .summary = "two trees, each with half of the message, keep both ports busy; every network",
       .source = "Sanders, Speck, Traeff, Parallel Computing 35(12), 2009; NCCL",
       .exactly_once = true,
       .options = {{.name = "segments",
                    .least = 0,
                    .most = most_packets / 2,
-                   .help = "N of each half; 0: the modelled best, at most m and 4096"},
+                   .help = "number of segments of each half; 0: the best number by the model, at "
+                           "most m and 4096"},
                   {.name = "order",
                    .choices = {"rank", "ring"},
                    .help = "positions in the trees: the order of ranks, or of the network's ring"}},

@@ -136,7 +136,7 @@ Algorithm pipelined_tree(Operation operation, void (*program)(Node&, const Call&
            {.name = "segments",
             .least = 0,
             .most = most_packets,
-            .help = "N; 0: the modelled best, at most m and 4096"},
+            .help = "number of segments; 0: the best number by the model, at most m and 4096"},
            {.name = "order",
             .choices = {"ring", "rank"},
             .help =

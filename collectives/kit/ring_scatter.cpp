@@ -214,7 +214,7 @@ Algorithm ring_scatters(Operation operation, void (*program)(Node&, const Call&)
                 "and tori"
               : "both directions of every ring, farthest first, rotated copies on all links; "
                 "rings and tori",
-      .source = "Jain, Sabharwal, ICS 2010 (abstract); the text ours",
+      .source = "Jain, Sabharwal, ICS 2010 (abstract only; our details)",
       .ports = Ports::all,
       .contention_free = true,
       .exactly_once = true,

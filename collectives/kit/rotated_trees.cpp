@@ -198,7 +198,8 @@ Algorithm along_rotated_trees(Operation operation, void (*program)(Node&, const 
       .options = {{.name = "segments",
                    .least = 0,
                    .most = most_packets / 2,
-                   .help = "N for each tree; 0: the modelled best, at most m and 4096"}},
+                   .help = "number of segments for each tree; 0: the best number by the model, at "
+                           "most m and 4096"}},
       .needs = {one_kind_of_dimension()},
       .instead = {"ring-all-port", "pipelined-tree", "double-tree"},
       .settle =

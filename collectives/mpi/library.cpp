@@ -238,7 +238,7 @@ Algorithm row(Operation operation, std::string_view summary, void (*program)(Nod
       .summary = summary,
       .source = "the MPI library that the program runs with",
       .contention_free = false,
-      .remark = "the MPI library's own, not ours",
+      .remark = "the algorithm is the MPI library's, not ours",
       .require = require_one_node_each,
       .selection = Selection::by_name,
       .program = program,

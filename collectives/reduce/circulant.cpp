@@ -61,7 +61,8 @@ void reduce_circulant(Node& node, const Call& call) {
 WORMCUBE_ALGORITHM(reduce_circulant){
     .operation = operations::reduce,
     .name = "circulant",
-    .summary = "n packets in n - 1 + ceil(log2 p) rounds: for long vectors, any p; every network",
+    .summary =
+        "n packets in n - 1 + ceil(log2 p) rounds, for long vectors and any p; every network",
     .source = "Traeff, arXiv 2312.11236 (ACM TOPC), 2205.10072",
     .exactly_once = true,
     .remark = "free of contention on complete networks",

@@ -151,7 +151,8 @@ Prediction predict_reduce_by_parts(const Setting& setting) {
 WORMCUBE_ALGORITHM(reduce_scatter_gather){
     .operation = operations::reduce,
     .name = "reduce-scatter-gather",
-    .summary = "each node combines one part, the root gathers them; every network, any root",
+    .summary =
+        "each node combines one part, then the root gathers the parts; every network, any root",
     .source = "Grama, Gupta, Karypis, Kumar, sec. 4.7.1, problems 4.17 and 4.19",
     .exactly_once = true,
     .remark = "free of contention: doubling on hypercubes, mesh",

@@ -38,9 +38,9 @@ WORMCUBE_ALGORITHM(reduce_ring_all_port){
     .operation = operations::reduce,
     .name = "ring-all-port",
     .summary =
-        "reduce-scatter and gather in both directions of every ring, on all links: for long "
+        "reduce-scatter and gather in both directions of every ring, on all links, for long "
         "vectors; tori",
-    .source = "Jain, Sabharwal, ICS 2010 (abstract); the text ours",
+    .source = "Jain, Sabharwal, ICS 2010 (abstract only; our details)",
     .ports = Ports::all,
     .contention_free = true,
     .exactly_once = true,

@@ -54,7 +54,8 @@ WORMCUBE_ALGORITHMS(reduce_scatter_pairwise) = with_variant(
     {
         .operation = operations::reduce_scatter,
         .name = "pairwise",
-        .summary = "step t sends the block for the node t ranks before; every network",
+        .summary =
+            "in step t each node sends the block for the node t ranks before it; every network",
         .source = "Grama, Gupta, Karypis, Kumar, sec. 4.2 and 4.6",
         .exactly_once = true,
         .remark = "free of contention on hypercubes and complete networks",

@@ -68,7 +68,7 @@ WORMCUBE_ALGORITHMS(scan_ring) = with_variant(
     {
         .operation = operations::scan,
         .name = "ring",
-        .summary = "neighbour to neighbour from node 0 on, in segments; one line or ring",
+        .summary = "from neighbour to neighbour, starting at node 0, in segments; one line or ring",
         .source = "Grama, Gupta, Karypis, Kumar, sec. 4.3",
         .contention_free = true,
         .exactly_once = true,
@@ -78,7 +78,8 @@ WORMCUBE_ALGORITHMS(scan_ring) = with_variant(
                      .preset = 1,
                      .least = 1,
                      .most = 4096,
-                     .help = "number of parts of a block that follow each other"}},
+                     .help =
+                         "number of parts into which a block is divided; they follow each other"}},
         .needs = {needs::line_or_ring()},
         .instead = {"hypercube"},
         .predict = predict_scan_ring<Prefix::inclusive>,

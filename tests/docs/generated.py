@@ -49,16 +49,17 @@ def between(text, table):
 
 ALGORITHMS = """# Algorithms
 
-`./run docs` writes this page from the registry (`wormcube list --markdown`); a test compares.
+`./run docs` generates this page from the registry (`wormcube list --markdown`), and a test compares them.
 
 | operation | algorithms |
 |---|---|
 {names}
-ʳ a reconstruction: the paper itself was not available; the costs are as others cite them.
+ʳ A reconstruction: the paper itself was not available, and the costs are those that others cite.
 
-*Needs*: what a network must be; empty: any network. *Free of contention*: the source claims that no link carries two messages in a
-step, on every network that is admitted. Where it says no, `check` counts how many. *Options*: name, values and [default], given as
-`--algorithm NAME:option=value`. Costs on a network: `wormcube list OPERATION --on NETWORK`.
+*Needs* lists what the network must be; an empty cell means any network. *Free of contention* means that, according to the paper, no link
+carries two messages in a step, on any network on which the algorithm can run. If the cell says no, `check` counts the messages per link.
+*Options* lists each name with its values and [default]; write them as `--algorithm NAME:option=value`. For the costs on a network, run
+`wormcube list OPERATION --on NETWORK`.
 """
 
 
@@ -78,8 +79,8 @@ def commands(program, before):
     old = {found[1]: found[0] for found in re.finditer(r"## (\w[\w-]*)\n\n```text\n.*?```\n\n", before, re.DOTALL)}
     helps = {name: f"## {name}\n\n```text\n{output_of(program, name, '--help').strip()}\n```\n\n" for name in names}
     names = [name for name in dict.fromkeys([*old, *names]) if name in helps or name == "fft"] if "fft" in old else names
-    text = ("# Commands\n\n`./run docs` writes this page from `wormcube COMMAND --help`; a test compares. What all commands share is on the page\n"
-            "[The command line](command-line.md).\n\n" + " ".join(f"[{name}](#{name})" for name in names) + "\n\n")
+    text = ("# Commands\n\n`./run docs` generates this page from `wormcube COMMAND --help`, and a test compares them.\n"
+            "[The command line](command-line.md) describes what all commands share.\n\n" + " ".join(f"[{name}](#{name})" for name in names) + "\n\n")
     return (text + "".join(helps.get(name, old.get(name, "")) for name in names)).rstrip() + "\n"
 
 

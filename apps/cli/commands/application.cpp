@@ -22,7 +22,7 @@ namespace {
 void add_options(CLI::App& app, ApplicationOptions& options, const std::string& algorithm_help,
                  const char* algorithm_type) {
   app.add_option("--on", options.on,
-                 "The network: torus:8x8, mesh:5x3, hypercube:4, ring:1 (one node), ...")
+                 "The network, for instance torus:8x8, mesh:5x3, hypercube:4 or ring:1 (one node)")
       ->type_name("TOPOLOGY")
       ->capture_default_str()
       ->group("What");
@@ -31,15 +31,15 @@ void add_options(CLI::App& app, ApplicationOptions& options, const std::string& 
       ->capture_default_str()
       ->group("What");
   app.add_option("--ports", options.ports,
-                 "How many messages a node sends and receives at a time; auto: as the algorithm "
-                 "was designed")
+                 "How many messages a node sends and receives at a time. one: one of each; all: "
+                 "one of each per link; auto: as many as the algorithm was designed for")
       ->type_name("auto|one|all")
       ->check(one_of({"auto", "one", "all"}))
       ->capture_default_str()
       ->group("What");
   app.add_flag("--no-verify", options.no_verify, "Do not verify the result")->group("Measuring");
   app.add_option("--iterations", options.run.iterations,
-                 "Number of timed runs; figures are from the median run")
+                 "Number of timed runs; the figures are those of the median run")
       ->type_name("N")
       ->check(between(1, 1000000))
       ->capture_default_str()
@@ -64,14 +64,15 @@ void add_options(CLI::App& app, ApplicationOptions& options, const std::string& 
   };
   options.gigaflops_option =
       add_rate("--flops", options.gigaflops, "GFLOPS",
-               "Speed of a modelled node in billions of operations per second; without this and "
-               "--memory-rate the modelled time leaves computing out");
-  options.memory_option = add_rate("--memory-rate", options.memory_gb, "GB_PER_S",
-                                   "Memory rate of a modelled node in billions of bytes per "
-                                   "second; a phase takes the longer of this and --flops");
+               "Speed of a modelled node in billions of operations per second; without --flops and "
+               "--memory-rate, the modelled time does not include computing");
+  options.memory_option =
+      add_rate("--memory-rate", options.memory_gb, "GB_PER_S",
+               "Memory rate of a modelled node in billions of bytes per second; a phase takes the "
+               "longer of the times by this rate and by --flops");
   add_output_options(app, options.output, true, false);
   add_trace_options(app, options.trace,
-                    "Trace one extra run for Perfetto, by this computer's clock");
+                    "Trace one extra run with this computer's clock, for Perfetto");
 }
 
 Ports ports_to_choose(const ApplicationOptions& options) {
@@ -91,22 +92,23 @@ void require_ports(const ApplicationOptions& options, const Algorithm& algorithm
 void add_application_options(CLI::App& app, ApplicationOptions& options) {
   add_options(
       app, options,
-      "The exchange inside the transpositions: an alltoall algorithm (blocks padded to equal "
-      "size), an alltoallv one (exact blocks), or auto: the alltoall with the lowest modelled time "
-      "(--cost: by replay or work). See `wormcube list alltoall --on TOPOLOGY`",
+      "The algorithm that exchanges blocks in the transpositions: an alltoall algorithm (blocks "
+      "are padded to equal size), an alltoallv algorithm (blocks have their exact sizes), or auto: "
+      "the alltoall algorithm with the lowest modelled time (or the lowest replayed time or work: "
+      "see --cost). `wormcube list alltoall --on TOPOLOGY` lists the names",
       "NAME[:OPTION=VALUE..]|auto");
 }
 
 void add_application_options(CLI::App& app, ApplicationOptions& options,
                              std::string_view operations) {
-  add_options(
-      app, options,
-      fmt::format(
-          "The algorithms of its collectives ({}): OPERATION=NAME for one, NAME for each operation "
-          "that has it. The others, or all with auto, use the algorithm with the lowest modelled "
-          "time (--cost: by replay or work). See `wormcube list --on TOPOLOGY`",
-          operations),
-      "[OPERATION=]NAME[:OPTION=VALUE..],..|auto");
+  add_options(app, options,
+              fmt::format("The algorithms of the collectives ({}): OPERATION=NAME sets the "
+                          "algorithm of one operation, NAME that of every operation with an "
+                          "algorithm of that name. The other operations, or all with auto, use the "
+                          "algorithm with the lowest modelled time (or the lowest replayed time or "
+                          "work: see --cost). `wormcube list --on TOPOLOGY` lists the names",
+                          operations),
+              "[OPERATION=]NAME[:OPTION=VALUE..],..|auto");
 }
 
 AutoChooser ApplicationOptions::chooser(const Context& context) const {
@@ -275,15 +277,17 @@ ExitCode ApplicationRun::finish(Json json, std::optional<bool> passed) {
 }
 
 void add_overwrite_flag(CLI::App& app, ApplicationOptions& options) {
-  app.add_flag("--overwrite", options.overwrite, "Allow --output to be the file that --input reads")
+  app.add_flag("--overwrite", options.overwrite,
+               "Allow --output to name the file that --input reads")
       ->group("Data");
 }
 
 void add_input_options(CLI::App& app, std::string& input, std::string& column,
                        const std::string& what) {
   app.add_option("--input", input, what)->type_name("FILE")->check(file_name())->group("Data");
-  app.add_option("--column", column,
-                 "Column of the CSV file: a name from its first line, or a number from 1")
+  app.add_option(
+         "--column", column,
+         "Column of the CSV file: a name in its first line, or a column number (the first is 1)")
       ->type_name("NAME")
       ->group("Data");
 }

@@ -429,19 +429,21 @@ Action add_best(CLI::App& program) {
   CLI::App& app = *program.add_subcommand(
       "best", "Find the best algorithm for each network, block size and port model");
   app.add_option("OPERATION", options->operation,
-                 operations_text() + "; default: all whose blocks have one size");
+                 operations_text() + "; default: all operations with equal block sizes");
   add_on_option(app, options->on, false);
   add_ranked_options(app, options->ranked);
   add_sizes_option(app, options->bytes, "Block sizes");
-  app.add_option("--ports", options->ports, "How many messages a node sends and receives at a time")
+  app.add_option("--ports", options->ports,
+                 "Rank for one-port nodes, for all-port nodes, or for both")
+      ->type_name("one|all|both")
       ->check(one_of({"one", "all", "both"}))
       ->capture_default_str();
-  app.add_flag("--markdown", options->markdown, "Print a table for each operation as markdown")
+  app.add_flag("--markdown", options->markdown, "Print a Markdown table for each operation")
       ->group("Output");
   add_choice_options(app, options->choice, options->model, "--cost",
                      {"formula", "replay", "work", "measured"});
   app.add_option("--iterations", options->iterations,
-                 "With --cost measured: number of timed calls of each")
+                 "With --cost measured: number of timed calls per algorithm")
       ->type_name("N")
       ->check(between(1, 1000000))
       ->capture_default_str()
@@ -455,12 +457,12 @@ Action add_best(CLI::App& program) {
   }
   add_output_options(app, options->output);
   app.footer(
-      "Each row is a range of block sizes with one winner: the algorithm, with the best of its "
-      "options, that has the lowest modelled time, contention included (see `list`). Algorithms "
-      "that `auto` never picks are left out unless --algorithm names them. Reductions are sums of "
-      "doubles unless --operator and --type say otherwise. For rounded sums, algorithms that leave "
-      "different last bits on different nodes are left out, as `auto` does; --any-bits ranks them "
-      "too, and the column `same bits` shows them.\n\n"
+      "Each row is a range of block sizes with one winner: the algorithm and options with the "
+      "lowest modelled time, contention included (see `list`). Algorithms that `auto` never picks "
+      "are left out unless --algorithm names them. Reductions are sums of doubles unless "
+      "--operator and --type say otherwise. For rounded sums, algorithms that leave different last "
+      "bits on different nodes are left out, as with `auto`. With --any-bits they are ranked too, "
+      "and the column `same bits` marks them.\n\n"
       "Examples:\n"
       "  wormcube best alltoall --on torus:8x8\n"
       "  wormcube best alltoall --on torus:4x4,mesh:4x4 --cost replay --machine paragon\n"

@@ -284,33 +284,34 @@ ExitCode check(Context& context, const CheckCommand& given) {
 Action add_check(CLI::App& program) {
   auto options = std::make_shared<CheckCommand>();
   CLI::App& app = *program.add_subcommand(
-      "check", "Count and prove algorithms without moving data: no threads, no network");
+      "check",
+      "Count an algorithm's messages and prove delivery, without data, threads or a network");
   app.add_option("OPERATION", options->what.operation, operations_text());
   add_on_option(app, options->what.on, false);
   app.add_option("--schedule", options->schedule,
-                 "Check the laws and counts of a schedule file, and prove that it performs the "
-                 "operation that it names")
+                 "Check a schedule file: verify its rules, count its messages and prove that it "
+                 "performs the operation that it names")
       ->type_name("FILE")
       ->check(file_name())
       ->group("What");
   app.add_option("--as", options->as,
-                 "Prove that the schedule performs this operation, with the arguments of the call "
-                 "(--root ..), instead of the one that its file names")
+                 "With --schedule: prove that the schedule performs this operation, with the "
+                 "arguments of the call (--root ..), instead of the operation that the file names")
       ->type_name("OPERATION")
       ->group("What");
   add_algorithm_options(app, options->what.algorithm);
-  options->what.bytes_option =
-      add_sizes_option(app, options->bytes,
-                       "Block sizes, for `auto`, for options that depend on them, and for times");
+  options->what.bytes_option = add_sizes_option(
+      app, options->bytes,
+      "Block sizes for `auto`, for times, and for algorithm options that depend on the size");
   app.add_option("--prove-up-to", options->check.prove_up_to,
-                 "Skip the proof of delivery, a run with marked blocks, above N nodes (a "
-                 "broadcast's schedule proves it on more)")
+                 "Skip the proof of delivery (a run with labelled blocks) above N nodes; for "
+                 "broadcasts, the schedule then proves delivery")
       ->type_name("NODES")
       ->check(at_least(0))
       ->capture_default_str()
       ->group("What");
   app.add_option("--prove-messages", options->check.prove_messages,
-                 "Skip the proof above N messages (it handles under a million per second)")
+                 "Skip the proof above N messages (the proof handles under a million per second)")
       ->type_name("N")
       ->check(at_least(0))
       ->capture_default_str()
@@ -318,7 +319,7 @@ Action add_check(CLI::App& program) {
   add_record_pieces_option(app, options->check.record_pieces);
   options->seed_option =
       app.add_option("--seed", options->check.seed,
-                     "Seed for the block sizes of operations whose names end with v")
+                     "Seed for the block sizes of operations whose names end in v")
           ->type_name("N")
           ->check(whole_number())
           ->capture_default_str()
@@ -330,49 +331,44 @@ Action add_check(CLI::App& program) {
   add_output_options(app, options->output);
   app.footer(
       "A dry run records every node's program without data and counts its messages. A second run, "
-      "with blocks that\n"
-      "remember their origin, proves delivery. A block is the data for one pair of nodes; in a "
-      "broadcast it is the\n"
-      "whole message. Columns:\n"
-      "  startups      steps in which any node sends\n"
-      "  transmitted   sum over the steps of the largest message\n"
-      "  rearranged    blocks permuted in local memory, along the critical path; for reductions "
-      "only with\n"
-      "                --wide\n"
-      "  combined      blocks combined by a reduction, along the critical path; for others only "
-      "with\n"
-      "                --wide\n"
-      "  link load     most messages on one directed link in one step; 1 is free of contention\n"
-      "  delivered     every block arrives where it belongs; `?`: not proved (the reason follows)\n"
-      "  exactly once  no node receives the same data twice; `no` is reported, but is a failure "
-      "only if\n"
-      "                the source claims it\n"
-      "  order kept    for reductions: the result is right for operators that do not commute, too, "
-      "by a\n"
-      "                second proof; `-`: it needs one that commutes. Counts and the first proof "
-      "are those\n"
-      "                of the call's own operator\n"
-      "  same bits     for reductions: whether all nodes end with the same bits of a rounded "
-      "result, by a\n"
-      "                third run; `exact`: the operator rounds nothing; `-`: no two nodes end with "
-      "the same\n"
-      "                result\n"
-      "  passed        ports, partners, routes, delivery and all claims of the source are right, "
-      "and the\n"
-      "                counts equal the formulas; `?`: nothing fails, but delivery was not proved\n"
-      "  With --wide: `formula`, the figure of the algorithm's source; `bound`, which no algorithm "
-      "of\n"
-      "  its kind can beat here (for products: one that sends single blocks between neighbours);\n"
-      "  `optimal`, for algorithms that send blocks between neighbours: `met` if the start-ups "
-      "equal\n"
-      "  the bound, `best` if no integer lies between; messages; longest route; hops, the sum over "
-      "the steps of the longest route; peak blocks of a "
-      "node;\n"
-      "  deadlock freedom of the routes; the counted time in lock step, with the cost model and\n"
-      "  contention, and its parts\n\n"
-      "JSON: one object for one algorithm (by name or `auto`) on one network; otherwise an array "
-      "of objects.\n"
-      "Exit code 1 if anything failed.\n\n"
+      "with blocks that are labelled with their origin, proves that every block is delivered. A "
+      "block is the data for one pair of nodes; in a broadcast it is the whole message. Columns:\n"
+      "  startups      number of steps in which any node sends\n"
+      "  transmitted   largest message of each step, summed over the steps\n"
+      "  rearranged    blocks permuted in local memory, along the critical path (for\n"
+      "                reductions, only with --wide)\n"
+      "  combined      blocks combined by a reduction, along the critical path (for\n"
+      "                other operations, only with --wide)\n"
+      "  link load     largest number of messages on one directed link in one step; 1:\n"
+      "                no contention\n"
+      "  delivered     every block arrives at its destination; `?`: not proved (the\n"
+      "                reason follows)\n"
+      "  exactly once  no node receives the same data twice; `no` is a failure only if\n"
+      "                the paper claims otherwise\n"
+      "  order kept    reductions: a second proof shows that the result is right even\n"
+      "                for operators that do not commute; `-`: the algorithm needs an\n"
+      "                operator that commutes. Counts and the first proof use the\n"
+      "                operator of the call\n"
+      "  same bits     reductions: a third run shows whether all nodes end up with the\n"
+      "                same bits of a rounded result; `exact`: the operator rounds\n"
+      "                nothing; `-`: no two nodes end up with the same result\n"
+      "  passed        ports, partners, routes, delivery and all claims of the paper\n"
+      "                are right, and the counts equal the formulas; `?`: nothing\n"
+      "                fails, but delivery was not proved\n"
+      "  With --wide:\n"
+      "  formula       value given by the formula in the algorithm's paper\n"
+      "  bound         value that no algorithm of its kind can beat here (for\n"
+      "                products, no algorithm that sends single blocks between\n"
+      "                neighbours)\n"
+      "  optimal       for algorithms that send blocks between neighbours: `met` if\n"
+      "                the start-ups equal the bound, `best` if no integer lies\n"
+      "                between the two\n"
+      "  also          messages; longest route; hops (longest route of each step,\n"
+      "                summed over the steps); peak number of blocks on a node;\n"
+      "                deadlock freedom of the routes; time in lock step from the\n"
+      "                counts, the cost model and the contention, with its parts\n\n"
+      "The JSON is one object for one algorithm (by name or `auto`) on one network, and otherwise "
+      "an array of objects. The exit code is 1 if any check failed.\n\n"
       "Examples:\n"
       "  wormcube check alltoall --on torus:8x8 --algorithm all\n"
       "  wormcube check alltoall --on torus:8x8 --algorithm suh-torus --json -\n"

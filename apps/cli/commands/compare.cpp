@@ -386,6 +386,7 @@ Action add_compare(CLI::App& program) {
   app.get_option("--algorithm")
       ->required()
       ->default_str("")
+      ->type_name("NAME[:OPTION=VALUE..],NAME..")
       ->description(
           "Two or more names from `wormcube list`, separated by commas, each with its "
           "options: suh-mesh:order=parity");
@@ -394,19 +395,20 @@ Action add_compare(CLI::App& program) {
   add_call_options(app, options->call);
   add_choice_options(app, options->choice, options->model, "--cost",
                      {"formula", "replay", "measured"});
-  app.add_option("--plot", options->plot,
-                 "Plot the times by block size: HTML, SVG, PDF or PNG by the name's ending")
+  app.add_option(
+         "--plot", options->plot,
+         "Plot the times by block size: HTML, SVG, PDF or PNG, according to the file extension")
       ->type_name("FILE")
       ->check(file_name())
       ->group("Output");
   app.add_option("--html", options->html,
-                 "Write a page that plays the algorithms side by side, with blocks of the first "
-                 "crossover's size")
+                 "Write a page that animates the algorithms side by side, with the block size of "
+                 "the first crossover")
       ->type_name("FILE|-")
       ->check(file_name())
       ->group("Output");
   app.add_option("--iterations", options->iterations,
-                 "With --cost measured: number of timed calls of each")
+                 "With --cost measured: number of timed calls per algorithm")
       ->type_name("N")
       ->check(between(1, 1000000))
       ->capture_default_str()
@@ -420,9 +422,10 @@ Action add_compare(CLI::App& program) {
   }
   add_output_options(app, options->output);
   app.footer(
-      "A row for each block size, with the time of each algorithm: modelled as in `list`, replayed "
-      "on a machine, or measured on this computer. Below the table: the sizes at which another "
-      "algorithm becomes the fastest (by formula to the byte), and what decides at either end.\n\n"
+      "The table has a row for each block size and a column for each algorithm's time: modelled as "
+      "in `list`, replayed on a machine, or measured on this computer. Below the table are the "
+      "sizes at which the fastest algorithm changes (exact to the byte with --cost formula), and "
+      "what decides at the smallest and at the largest size.\n\n"
       "Examples:\n"
       "  wormcube compare allreduce --on hypercube:6 --bytes 8..1M \\\n"
       "    --algorithm reduce-broadcast,recursive-doubling,reduce-scatter-allgather\n"

@@ -246,8 +246,8 @@ Action add_completion(CLI::App& program) {
       ->required()
       ->check(one_of({"bash", "zsh", "fish"}));
   app.footer(
-      "Completes commands, options, their values, operations, their algorithms, networks, machines "
-      "and files. An installed wormcube has it for bash, zsh and fish.\n\n"
+      "The script completes commands, options and their values, operations and their algorithms, "
+      "networks, machines and files. An installed wormcube includes it for bash, zsh and fish.\n\n"
       "Examples:\n"
       "  source <(wormcube completion bash)\n"
       "  wormcube completion fish | source\n"

@@ -183,21 +183,20 @@ Action add_deadlock(CLI::App& program) {
       ->capture_default_str();
   options->virtual_channels_option =
       app.add_option("--virtual-channels", options->virtual_channels,
-                     "For `channels`: 1 deadlocks; with 2, wormcube's default elsewhere, the same "
-                     "messages arrive")
+                     "With --of channels: 1 deadlocks; with 2, the default of the other commands, "
+                     "the same messages arrive")
           ->type_name("1|2")
           ->check(between(1, 2))
           ->capture_default_str();
-  app.add_option("--time-limit", options->time_limit, "Stop after this many seconds")
+  app.add_option("--time-limit", options->time_limit, "Stop the command after this many seconds")
       ->type_name("SECONDS")
       ->check(between(0, 1e6))
       ->capture_default_str();
   add_output_options(app, options->output, false, false);
   app.footer(
-      "The machine detects a deadlock when every node waits and nothing moves. The program ends "
-      "with exit code 3 and a\n"
-      "table on standard error that shows for each node what it waits for and which links it "
-      "holds.\n\n"
+      "The emulated machine detects a deadlock when every node waits and nothing moves. The "
+      "program then ends with exit code 3. A table on standard error shows what each node waits "
+      "for and which links it holds.\n\n"
       "Examples:\n"
       "  wormcube deadlock\n"
       "  wormcube deadlock --of channels --on ring:4\n"

@@ -703,7 +703,7 @@ void draw_comparison(Context& context, const DrawnComparison& comparison) {
 Action add_draw(CLI::App& program) {
   auto options = std::make_shared<DrawCommand>();
   CLI::App& app =
-      *program.add_subcommand("draw", "Draw algorithms: a page that plays them, or still pictures");
+      *program.add_subcommand("draw", "Draw algorithms: an animated page, or still pictures");
   app.add_option("OPERATION", options->what.operation, operations_text());
   app.add_option("--on", options->on, "The network, for instance ring:8 torus:4x4 hypercube:3")
       ->type_name("TOPOLOGY")
@@ -715,41 +715,45 @@ Action add_draw(CLI::App& program) {
       ->capture_default_str()
       ->group("What");
   app.add_option("--layout", options->layout,
-                 "`folded`: draw rings in the order 0 2 4 .. 5 3 1, so that all links are short")
+                 "`folded`: draw the nodes of a ring in the order 0 2 4 .. 5 3 1, so that all "
+                 "links are short")
+      ->type_name("plain|folded")
       ->check(one_of({"plain", "folded"}))
       ->capture_default_str()
       ->group("What");
-  app.add_option("--clock", options->clock,
-                 "The page's clock: `formula` plays step by step, `replay` by each message's times "
-                 "on the modelled machine; default: `replay` with --machine, `formula` without")
+  app.add_option(
+         "--clock", options->clock,
+         "The page's clock: `formula` animates step by step, `replay` animates each message at its "
+         "times on the modelled machine (default: `replay` with --machine, or else `formula`)")
+      ->type_name("formula|replay")
       ->check(one_of({"formula", "replay"}))
       ->group("What");
   add_call_options(app, options->what.call);
   add_model_options(app, options->machine);
   app.add_option("--html", options->html,
-                 "Write a page that plays the algorithms: one file, works offline")
+                 "Write a page that animates the algorithms, as one file that works offline")
       ->type_name("FILE|-")
       ->check(file_name())
       ->group("Output");
   app.add_option("--page-limit", options->page_limit,
-                 "Show link traffic instead of worms if the page would have more bytes than this")
+                 "Show link traffic instead of worms if the page would be larger than this")
       ->type_name("N[K|M|G]")
       ->capture_default_str()
       ->group("Output");
   app.add_option("--svg", options->svg,
-                 "Write all steps (--step: one) as one picture for print: SVG, or PDF or PNG by "
-                 "the name's ending")
+                 "Write all steps (with --step, one) as one picture for print: SVG, PDF or PNG, "
+                 "according to the file extension")
       ->type_name("FILE|-")
       ->check(file_name())
       ->group("Output");
   app.add_option("--pdf", options->pdf,
-                 "Write the same picture as PDF, by rsvg-convert (Debian: librsvg2-bin)")
+                 "Write the same picture as PDF; needs rsvg-convert (Debian: librsvg2-bin)")
       ->type_name("FILE|-")
       ->check(file_name())
       ->group("Output");
   app.add_option("--frames", options->frames,
-                 "Write each step as DIR/0000.png, DIR/0001.png, .., of one size, for a GIF or MP4 "
-                 "by ffmpeg")
+                 "Write the steps as DIR/0000.png, DIR/0001.png, .., all of the same size, so that "
+                 "ffmpeg can make a GIF or MP4")
       ->type_name("DIR")
       ->check(file_name())
       ->group("Output");
@@ -770,11 +774,10 @@ Action add_draw(CLI::App& program) {
       ->capture_default_str()
       ->group("What");
   app.footer(
-      "The page has the network, the worms of each step on the links that they reserve, the blocks "
-      "that every node\n"
-      "holds (from a proof that runs the real program) and the figures of `check`. Several "
-      "algorithms play on one\n"
-      "clock, with the cost model's constants as sliders. Press ? in the page for its keys.\n\n"
+      "The page shows the network, the worms of each step on the links that they reserve, the "
+      "blocks that every node holds (from a proof that runs the real program) and the figures of "
+      "`check`. Several algorithms run on one clock, and sliders set the cost model's constants. "
+      "Press ? on the page to list its keys.\n\n"
       "Examples:\n"
       "  wormcube draw alltoall --on torus:8x8 --algorithm suh-torus --html suh.html\n"
       "  wormcube draw alltoall --on torus:8x8 --algorithm suh-torus,shift --html compare.html\n"

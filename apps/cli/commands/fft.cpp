@@ -211,27 +211,29 @@ std::string_view fftw_library() { return local_transforms_library(); }
 Action add_fft(CLI::App& program) {
   auto options = std::make_shared<FftCommand>();
   CLI::App& app = *program.add_subcommand(
-      "fft", "Compute the Fourier transform of a signal or an image on many nodes, and verify it");
+      "fft",
+      "Compute the Fourier transform of a signal or an image on many nodes, and verify the result");
   add_input_options(
       app, options->input, options->column,
-      "Read a .npy file (1-D or 2-D) or a column of a CSV file (default: the sunspot record)");
+      "Read a 1-D or 2-D .npy file, or a column of a CSV file (default: the sunspot record)");
   app.add_option("--generate", options->generate,
-                 "Generate data instead: random, random-real, impulse, tones")
+                 "Generate data instead: random, random-real, impulse or tones")
       ->type_name("KIND")
       ->group("Data");
-  app.add_option("--shape", options->shape, "Shape of generated data: a length, or rows x columns")
+  app.add_option("--shape", options->shape,
+                 "Shape of the generated data: a length, or rows x columns")
       ->type_name("N|RxC")
       ->group("Data");
   app.add_flag("--inverse", options->inverse,
                "Compute the inverse transform, divided by the number of elements")
       ->group("Data");
-  app.add_option(
-         "--method", options->method,
-         "Method for 1-D: auto, six-step (N = R x C), bluestein (any length, by convolution)")
+  app.add_option("--method", options->method,
+                 "Method for 1-D transforms: auto, six-step (N = R x C) or bluestein (any length, "
+                 "by convolution)")
       ->type_name("METHOD")
       ->capture_default_str()
       ->group("What");
-  app.add_option("--output", options->output, "Write the result as complex128 in NumPy's format")
+  app.add_option("--output", options->output, "Write the result as complex128 to a .npy file")
       ->type_name("FILE.npy")
       ->check(file_name())
       ->group("Data");
@@ -240,25 +242,23 @@ Action add_fft(CLI::App& program) {
       ->group("Measuring");
   add_application_options(app, options->application);
   app.footer(
-      "The nodes share the data by rows. A 1-D transform of N = R x C elements has six steps: "
-      "transpose, local\n"
-      "transforms, twiddle factors, transpose, local transforms, transpose; lengths without useful "
-      "factors become a\n"
-      "convolution (bluestein). A 2-D transform does rows, transpose, columns, transpose back. "
-      "Four checks verify it: a second\n"
-      "distributed run backwards; Parseval's sum; a third run, of the signal shifted and with an "
-      "impulse, against\n"
-      "the closed form; and one serial FFTW transform. Errors cover all values together (L2), also "
-      "in units of\n"
-      "eps log2 N; rounding alone causes a fraction of a unit, and 5 are allowed (bluestein: 10). "
-      "For a real series\n"
-      "the strongest period is printed, as narrow as its length allows, if one stands out of "
-      "noise\n"
-      "(Fisher's test, 1 in 100).\n\n"
-      "Times: wall is the whole run; the parts are core time and add up to cores x wall: "
-      "computing, rearranging (packing, local transposition), combining, host copies, moving data "
-      "(copying messages), network and switching (routes, reservations, matching, switching "
-      "nodes), idle.\n\n"
+      "The data is distributed over the nodes by rows. A 1-D transform of N = R x C elements has "
+      "six steps: transpose, local transforms, twiddle factors, transpose, local transforms, "
+      "transpose. Transforms whose lengths have no useful factors are computed as a convolution "
+      "(bluestein). A 2-D transform transforms the rows, transposes, transforms the columns, and "
+      "transposes back.\n\n"
+      "Four checks verify the result. A second distributed run computes the inverse transform, "
+      "which must restore the input. The energies of input and result must be equal (Parseval). A "
+      "third run transforms the input, shifted and with an added impulse, and must match the "
+      "closed form. One serial FFTW transform must give the same result. Errors are relative L2 "
+      "norms over all values; they are also shown in units of eps log2 N. Rounding alone causes a "
+      "fraction of a unit, and 5 units are allowed (bluestein: 10). For a real series, the "
+      "strongest period is printed if it stands out of noise (Fisher's test at the 1 % level). It "
+      "is a range, as narrow as the length of the series allows.\n\n"
+      "Times: wall is the time of the whole run. The parts are core time, and they add up to cores "
+      "x wall: computing, rearranging (packing, local transposition), combining, host copies, "
+      "moving data (copying messages), network and switching (routes, reservations, matching, "
+      "switching nodes), and idle time.\n\n"
       "Examples:\n"
       "  wormcube fft                                          the sunspot record on torus:8x8\n"
       "  wormcube fft --on mesh:5x3 --output spectrum.npy\n"

@@ -439,23 +439,23 @@ ExitCode list(Context& context, const ListCommand& given) {
 Action add_list(CLI::App& program) {
   auto options = std::make_shared<ListCommand>();
   CLI::App& app = *program.add_subcommand(
-      "list", "List operations and algorithms; with --on: those that a network admits");
-  app.add_option("OPERATION", options->operation, operations_text() + "; default: all of them");
+      "list", "List operations and algorithms; with --on, those that can run on a network");
+  app.add_option("OPERATION", options->operation, operations_text() + "; default: all operations");
   add_on_option(app, options->on, false);
   add_ranked_options(app, options->ranked);
   app.add_option("--ports", options->ports,
-                 "Mark what `auto` picks with one port, with all ports, or with both (default: the "
-                 "machine's, else both)")
+                 "Mark what `auto` picks for one-port nodes, for all-port nodes, or for both "
+                 "(default: the ports of --machine, or else both)")
       ->type_name("one|all|both")
       ->check(one_of({"one", "all", "both"}))
       ->group("What");
   add_sizes_option(app, options->bytes, "Block size for the modelled time");
   app.add_flag("--markdown", options->markdown,
-               "Print tables of all algorithms as markdown (docs/reference/algorithms.md)")
+               "Print tables of all algorithms as Markdown (docs/reference/algorithms.md)")
       ->group("Output");
   app.add_flag("--aliases", options->aliases,
-               "List what Open MPI, MPICH, NCCL and SMPI call the algorithms: names for "
-               "--algorithm");
+               "List the names that Open MPI, MPICH, NCCL and SMPI use for the algorithms; "
+               "--algorithm accepts them");
   add_choice_options(app, options->choice, options->model, "--cost");
   for (const char* const name :
        {"--operator", "--type", "--any-bits", "--ports", "--bytes", "--cost", "--machine"}) {
@@ -464,33 +464,38 @@ Action add_list(CLI::App& program) {
   add_command_limit_option(app, options->time_limit);
   add_output_options(app, options->output);
   app.footer(
-      "Columns with --on, by the formulas of each algorithm's source, or counted in a dry run "
-      "(14c):\n"
-      "  startups         steps\n"
-      "  transmitted      sum over the steps of the largest message\n"
-      "  busiest link     sum over the steps of the blocks on the busiest link\n"
-      "  hops             with --wide: sum over the steps of the longest route\n"
+      "Columns with --on. Figures are from the formulas of each algorithm's paper, or counted in a "
+      "dry run (marked c, as in 14c):\n"
+      "  startups         number of steps\n"
+      "  transmitted      largest message of each step, summed over the steps\n"
+      "  busiest link     blocks on the busiest link of each step, summed over the\n"
+      "                   steps\n"
+      "  hops             with --wide: longest route of each step, summed over the\n"
+      "                   steps\n"
       "  rearranged       blocks permuted in local memory, along the critical path\n"
       "  combined         blocks combined by a reduction, along the critical path\n"
-      "  model            the modelled time for blocks of m bytes: ts x startups + the larger of\n"
-      "                   th x hops + tw x m x transmitted and th x startups + tw x m x busiest "
-      "link\n"
-      "                   + tr x m x rearranged + tc x m x combined (docs/explanation/costs.md)\n"
-      "  replayed         with --cost replay: the time on the machine "
-      "(docs/explanation/replay.md)\n"
-      "  work             with --cost work: messages and bytes of all nodes, the cost of "
-      "emulation\n"
-      "  same bits        reductions: whether all nodes end with the same bits of a rounded sum; "
-      "`exact`:\n"
-      "                   with this operator always\n"
-      "  auto             `*`: `auto` picks it; `all`: picked with all ports; `no`: never picked\n"
-      "                   (baseline, slow to plan, or nonstandard routes)\n"
-      "Each algorithm has the options of lowest modelled time.\n"
-      "'-' or '?': no formula gives it, and the network is too large to count it in a dry run; if "
-      "the contention or the hops are unknown, the time is a lower bound "
-      "('>='). Rows are sorted by the cost that `auto` minimizes. --wide adds the parts of the "
-      "time, and the algorithms that the network does not admit, with the reason.\n\n"
-      "Examples:\n  wormcube list alltoall --on torus:8x8 --bytes 4K\n"
+      "  model            modelled time for blocks of m bytes, where th is --hop:\n"
+      "                   ts x startups\n"
+      "                   + max(th x hops + tw x m x transmitted,\n"
+      "                         th x startups + tw x m x busiest link)\n"
+      "                   + tr x m x rearranged + tc x m x combined\n"
+      "                   (docs/explanation/costs.md)\n"
+      "  replayed         with --cost replay: simulated time on the machine\n"
+      "                   (docs/explanation/replay.md)\n"
+      "  work             with --cost work: messages and bytes summed over all nodes,\n"
+      "                   the cost of emulation\n"
+      "  same bits        reductions: whether all nodes end up with the same bits of a\n"
+      "                   rounded sum; `exact`: always, with this operator\n"
+      "  auto             `*`: `auto` picks it; `all`: `auto` picks it with all ports;\n"
+      "                   `no`: `auto` never picks it (baseline, slow to plan, or\n"
+      "                   nonstandard routes)\n"
+      "Each algorithm is shown with the options that give the lowest modelled time. '-' or '?' "
+      "means that no formula gives the figure and that the network is too large to count it in a "
+      "dry run. If the contention or the hops are unknown, the time is a lower bound ('>='). Rows "
+      "are sorted by the cost that `auto` minimises. --wide adds the parts of the time, and the "
+      "algorithms that cannot run on the network, with the reason.\n\n"
+      "Examples:\n"
+      "  wormcube list alltoall --on torus:8x8 --bytes 4K\n"
       "  wormcube list alltoall --on torus:8x8 --cost replay --machine t3d\n"
       "  wormcube list allreduce --aliases\n"
       "  wormcube list --on hypercube:6 --json -");

@@ -216,12 +216,13 @@ ExitCode run(Context& context, const LookupCommand& options) {
 
 void add_list_options(CLI::App& app, const std::string& name, ListOptions& list,
                       const std::string& what) {
-  app.add_option(name, list.file, what + ": .npy of one dimension, or a column of a CSV file")
+  app.add_option(name, list.file, what + " from a 1-D .npy file or a column of a CSV file")
       ->type_name("FILE")
       ->check(file_name())
       ->group("Data");
-  app.add_option(name + "-column", list.column,
-                 "Column of its CSV file: a name, or a number from 1")
+  app.add_option(
+         name + "-column", list.column,
+         "Column of that CSV file: a name in its first line, or a column number (the first is 1)")
       ->type_name("NAME")
       ->group("Data");
 }
@@ -232,9 +233,11 @@ Action add_lookup(CLI::App& program) {
   auto options = std::make_shared<LookupCommand>();
   CLI::App& app = *program.add_subcommand(
       "lookup", "Look up keys in a table distributed over the nodes, and verify the result");
-  add_list_options(app, "--table", options->table, "Read the table's keys: distinct whole numbers");
-  add_list_options(app, "--values", options->values,
-                   "Read the table's values (default: a key's value is its row, from 0)");
+  add_list_options(app, "--table", options->table,
+                   "Read the table's keys (distinct whole numbers)");
+  add_list_options(
+      app, "--values", options->values,
+      "Read the table's values (default: the value of a key is its row, the first being 0)");
   add_list_options(app, "--keys", options->keys, "Read the keys to look up");
   const std::vector<CLI::Option*> makes{
       app.add_option("--entries", options->entries, "Number of table entries to generate")
@@ -242,43 +245,44 @@ Action add_lookup(CLI::App& program) {
           ->check(at_least(0))
           ->capture_default_str()
           ->group("Data"),
-      app.add_option("--lookups", options->lookups, "Number of keys to generate")
+      app.add_option("--lookups", options->lookups, "Number of lookup keys to generate")
           ->type_name("N")
           ->check(at_least(0))
           ->capture_default_str()
           ->group("Data"),
       app.add_option("--absent", options->absent,
-                     "Fraction of these keys that are not in the table")
+                     "Fraction of the generated lookup keys that are not in the table")
           ->type_name("SHARE")
           ->check(between(0, 1.0))
           ->capture_default_str()
           ->group("Data")};
-  app.add_option(
-         "--output", options->output,
-         "Write the values in the order of the keys: CSV if the name ends in .csv, else NumPy's "
-         "format. Keys not in the table give NaN, the smallest int64 or the largest uint64")
+  app.add_option("--output", options->output,
+                 "Write the values in the order of the keys: CSV if the name ends in .csv, or else "
+                 "NumPy's .npy format. For keys that are not in the table, NaN, the smallest int64 "
+                 "or the largest uint64 is written")
       ->type_name("FILE")
       ->check(file_name())
       ->group("Data");
   add_overwrite_flag(app, options->application);
-  app.add_option("--distribution", options->by,
-                 "How keys are distributed. hash: hashed key modulo the number of nodes; block: "
-                 "equal ranges between the smallest and the largest key")
+  app.add_option(
+         "--distribution", options->by,
+         "How the keys of the table are distributed over the nodes. hash: by hashed key modulo the "
+         "number of nodes; block: by equal ranges between the smallest and the largest key")
       ->type_name("hash|block")
       ->check(one_of({"hash", "block"}))
       ->capture_default_str()
       ->group("What");
   add_application_options(app, options->application, "alltoall, alltoallv");
   app.footer(
-      "Each node holds the entries of its keys, and a share of the keys to look up. It sorts these "
-      "by the node that holds them, announces how many it sends (alltoall), sends the keys "
-      "(alltoallv) and receives the answers (alltoallv in the other direction). A second pass over "
-      "the table verifies all answers, absent keys included. Under MPI each process keeps only its "
-      "nodes' data.\n\n"
-      "Times: wall is the whole run; the parts are core time and add up to cores x wall: "
-      "computing, rearranging (sorting by node), combining, host copies, moving data (copying "
-      "messages), network and switching (routes, reservations, matching, switching nodes), "
-      "idle.\n\n"
+      "Each node holds the entries for its keys, and a share of the keys to look up. It sorts the "
+      "latter by the node that holds their entries, announces how many keys it sends (alltoall), "
+      "sends them (alltoallv) and receives the answers (alltoallv in the other direction). A "
+      "second pass over the table verifies all answers, including those for absent keys. Under "
+      "MPI, each process stores only its own nodes' data.\n\n"
+      "Times: wall is the time of the whole run. The parts are core time, and they add up to cores "
+      "x wall: computing, rearranging (sorting by node), combining, host copies, moving data "
+      "(copying messages), network and switching (routes, reservations, matching, switching "
+      "nodes), and idle time.\n\n"
       "Examples:\n"
       "  wormcube lookup\n"
       "  wormcube lookup --entries 1000 --lookups 50000 --absent 0.5 --on mesh:5x3\n"

@@ -86,15 +86,14 @@ Action add_machines(CLI::App& program) {
   auto options = std::make_shared<MachinesCommand>();
   CLI::App& app = *program.add_subcommand(
       "machines", "List the machine profiles for --machine, with their sources");
-  app.add_option("NAME", options->name, "Show this profile, or the one in a file")
+  app.add_option("NAME", options->name, "Show this profile, or the profile in a file")
       ->type_name("NAME|FILE.json");
   add_output_options(app, options->output, true, false);
   app.footer(
-      "A profile has the constants of `wormcube replay`, from published figures, for a rough "
-      "estimate of a schedule's cost\n"
-      "on such a machine. With NAME: the profile's limits and its source. JSON has the keys of a "
-      "file for\n"
-      "--machine FILE.json, plus `cautions` and `kib_alone_ps`.\n\n"
+      "A profile contains the constants of `wormcube replay`, from published figures. It allows a "
+      "rough estimate of a schedule's cost on such a machine. With NAME, the output shows the "
+      "profile's limits and its source. The JSON has the keys of a file for --machine FILE.json, "
+      "plus `cautions` and `kib_alone_ps`.\n\n"
       "Examples:\n"
       "  wormcube machines\n"
       "  wormcube machines bluegene-l\n"

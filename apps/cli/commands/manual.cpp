@@ -87,9 +87,10 @@ ExitCode manual(const CLI::App& program) {
 
 Action add_manual(CLI::App& program) {
   CLI::App& app =
-      *program.add_subcommand("manual", "Write the manual page: all commands and options");
+      *program.add_subcommand("manual", "Print the manual page, with all commands and options");
   app.footer(
-      "Prints the page in man's source format. An installed wormcube has it: `man wormcube`.\n\n"
+      "Prints the page in the source format of man. An installed wormcube includes the page: `man "
+      "wormcube`.\n\n"
       "Examples:\n"
       "  wormcube manual | man -l -");
   return [&program](Context&) { return manual(program); };

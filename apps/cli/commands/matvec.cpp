@@ -134,51 +134,53 @@ ExitCode run(Context& context, const MatvecCommand& options) {
 Action add_matvec(CLI::App& program) {
   auto options = std::make_shared<MatvecCommand>();
   CLI::App& app = *program.add_subcommand(
-      "matvec",
-      "Multiply a matrix, in blocks on a grid of nodes, by a vector, and verify the result");
+      "matvec", "Multiply a matrix by a vector on a grid of nodes, and verify the result");
   app.add_option("--matrix", options->matrix,
-                 "Read the matrix instead of generating one: .npy of two dimensions, or a CSV file")
+                 "Read the matrix from a 2-D .npy file or a CSV file instead of generating one")
       ->type_name("FILE")
       ->check(file_name())
       ->group("Data");
-  app.add_option("--vector", options->vector,
-                 "Read the vector: .npy of one dimension, or a column of a CSV file")
+  app.add_option(
+         "--vector", options->vector,
+         "Read the vector from a 1-D .npy file or a column of a CSV file instead of generating one")
       ->type_name("FILE")
       ->check(file_name())
       ->group("Data");
   app.add_option("--column", options->column,
-                 "Column of the vector's CSV file: a name from its first line, or a number from 1")
+                 "Column of the vector's CSV file: a name in its first line, or a column number "
+                 "(the first is 1)")
       ->type_name("NAME")
       ->group("Data");
   CLI::Option* shape =
-      app.add_option("--shape", options->shape, "Rows x columns of a generated matrix")
+      app.add_option("--shape", options->shape, "Rows x columns of the generated matrix")
           ->type_name("RxC")
           ->capture_default_str()
           ->group("Data");
   app.add_option("--output", options->output,
-                 "Write the product: CSV if the name ends in .csv, else NumPy's format")
+                 "Write the product: CSV if the name ends in .csv, or else NumPy's .npy format")
       ->type_name("FILE")
       ->check(file_name())
       ->group("Data");
   add_overwrite_flag(app, options->application);
   app.add_option("--vectors-on", options->vectors_on,
-                 "Placement of the vectors. edge: the vector on the grid's first row, the product "
-                 "on its first column; diagonal: both on the diagonal")
+                 "Placement of the vectors. edge: the vector on the first row of the grid, the "
+                 "product on the first column; diagonal: both on the diagonal")
       ->type_name("edge|diagonal")
       ->check(one_of({"edge", "diagonal"}))
       ->capture_default_str()
       ->group("What");
   add_application_options(app, options->application, "broadcast, reduce");
   app.footer(
-      "The network is cut between two dimensions into a grid of nodes, as square as possible: "
-      "mesh:5x3 becomes 5 x 3, a hypercube of 64 nodes 8 x 8. Node (i, j) has block (i, j) of the "
-      "matrix. Each column broadcasts its block of the vector, each node multiplies, and each row "
-      "adds up its part of the product. Every element is compared with a product in extended "
-      "precision; several processes each read or generate their part again. The tolerance covers "
-      "rounding in any order of the sum.\n\n"
-      "Times: wall is the whole run; the parts are core time and add up to cores x wall: "
-      "computing, rearranging, combining, host copies, moving data (copying messages), network and "
-      "switching (routes, reservations, matching, switching nodes), idle.\n\n"
+      "The network's dimensions are split into two groups, which form the rows and columns of a "
+      "grid as square as possible: mesh:5x3 becomes 5 x 3, and a hypercube of 64 nodes becomes 8 x "
+      "8. Node (i, j) holds block (i, j) of the matrix. Each column broadcasts its block of the "
+      "vector, each node multiplies, and each row sums its part of the product. Every element is "
+      "compared with a product in extended precision. If several processes run, each reads or "
+      "generates its part again for this check. The tolerance covers rounding for any order of "
+      "summation.\n\n"
+      "Times: wall is the time of the whole run. The parts are core time, and they add up to cores "
+      "x wall: computing, rearranging, combining, host copies, moving data (copying messages), "
+      "network and switching (routes, reservations, matching, switching nodes), and idle time.\n\n"
       "Examples:\n"
       "  wormcube matvec\n"
       "  wormcube matvec --shape 3000x17 --on mesh:6x5 --vectors-on diagonal\n"

@@ -201,10 +201,11 @@ Action add_compiler(CLI::App& program, const std::string& name, bool is_cxx) {
       name, fmt::format("Compile and link an MPI program in {} for `wormcube mpirun`",
                         is_cxx ? "C++" : "C"));
   app.footer(fmt::format(
-      "Everything after {0} goes to the compiler that wormcube was built with, or to ${1}, with "
-      "the options for loading a program once per rank. -show prints that command.\n"
-      "{1} is the path of an executable file, which may contain blanks, or words separated by "
-      "blanks (ccache gcc-12). No shell interprets it.\n\n"
+      "Everything after {0} is passed to the compiler that wormcube was built with, or to ${1} if "
+      "it is set, with the options for loading a program once per rank. -show prints that "
+      "command.\n"
+      "{1} is either the path of an executable file, which may contain blanks, or a command whose "
+      "words are separated by blanks (ccache gcc-12). No shell interprets it.\n\n"
       "Examples:\n"
       "  wormcube {0} -O2 ring.{2} -o ring\n"
       "  make {3}=\"wormcube {0}\"\n"

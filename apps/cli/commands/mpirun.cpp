@@ -260,25 +260,26 @@ ExitCode run(Context& context, const MpirunCommand& options) {
 Action add_mpirun(CLI::App& program) {
   auto options = std::make_shared<MpirunCommand>();
   CLI::App& app = *program.add_subcommand(
-      "mpirun", "Run an unmodified MPI program: ranks are nodes, messages are worms");
+      "mpirun", "Run an unmodified MPI program: each rank is a node, and messages are worms");
   app.add_option("--on", options->on, "The network; each rank is a node")
       ->type_name("NETWORK")
       ->group("What");
   app.add_option("-n,--ranks", options->ranks,
-                 "Number of ranks (same as -np): the first nodes of the network; without --on the "
-                 "most square torus of this size")
+                 "Number of ranks (same as -np), placed on the first nodes of the network (default "
+                 "network: the most nearly square torus of this size)")
       ->type_name("N")
       ->check(between(1, 1 << 20))
       ->group("What");
   app.add_option("--algorithm", options->algorithms,
-                 "Algorithms of collectives, by operation: allreduce=ring,alltoall=suh-torus "
+                 "Algorithms for collective operations, as in allreduce=ring,alltoall=suh-torus "
                  "(default: auto)")
       ->type_name("OPERATION=NAME[:OPTION=VALUE..]")
       ->delimiter(',')
       ->group("What");
-  app.add_option("--cost", options->auto_by,
-                 "The cost that `auto` minimizes. formula: modelled time of the network; work: "
-                 "cost of emulation by dry runs, usually the fastest on this computer")
+  app.add_option(
+         "--cost", options->auto_by,
+         "The cost that `auto` minimises. formula: modelled time on the network; work: cost of "
+         "emulation, from dry runs, which usually picks the fastest algorithm on this computer")
       ->type_name("formula|work")
       ->check(one_of({"formula", "work"}))
       ->capture_default_str()
@@ -289,43 +290,45 @@ Action add_mpirun(CLI::App& program) {
       ->capture_default_str()
       ->group("Machine");
   app.add_option("--workers", options->workers,
-                 "Worker threads for fibers (0: one per usable core). With 1 a run repeats exactly")
+                 "Number of worker threads that run the fibers (0: one per usable core). With 1, "
+                 "runs repeat exactly")
       ->type_name("N")
       ->check(between(0, 1024))
       ->capture_default_str()
       ->group("Machine");
   app.add_option("--eager", options->eager,
-                 "Eager limit in bytes for standard sends; 0 forces rendezvous, which finds "
+                 "Eager limit in bytes for standard sends; 0 forces rendezvous, which exposes "
                  "programs that rely on buffering")
       ->type_name("N[K|M|G]")
       ->capture_default_str()
       ->group("Machine");
   app.add_option("--unexpected-memory", options->unexpected_memory,
-                 "Memory of a rank for unexpected messages; senders of further ones wait")
+                 "Memory per rank for unexpected messages; senders of further messages wait")
       ->type_name("N[K|M|G]")
       ->capture_default_str()
       ->group("Machine");
-  app.add_option("--stack", options->stack, "Stack of a rank")
+  app.add_option("--stack", options->stack, "Stack size of each rank")
       ->type_name("N[K|M|G]")
       ->capture_default_str()
       ->group("Machine");
   app.add_flag("--strict", options->strict,
-               "Fail (exit code 1) for requests and messages left at the end, for a message whose "
-               "types differ from its receive's, and for MPI_Rsend without a receive")
+               "Fail (exit code 1) if requests or messages are left at the end, if a message's "
+               "types differ from those of its receive, or if MPI_Rsend finds no receive")
       ->group("Machine");
   app.add_option("--shuffle", options->shuffle,
-                 "Seed a random choice of messages for receives from any source, and of the order "
-                 "of ranks; with one worker (then the default) a number repeats its run")
+                 "Choose messages for receives from any source, and the order of ranks, at random "
+                 "with this seed. With one worker (the default with --shuffle), the same seed "
+                 "repeats the same run")
       ->type_name("SEED")
       ->group("Machine");
   app.add_option("--explore", options->explore,
-                 "Run the program N more times, with --shuffle 1, 2, .., and report runs that end "
-                 "or print differently from the first (exit code 1)")
+                 "Run the program N more times, with --shuffle 1, 2, .., and report each run whose "
+                 "exit code or output differs from that of the first (exit code 1)")
       ->type_name("N")
       ->check(between(1, 1 << 20))
       ->group("Machine");
   app.add_option("--stall", options->stall,
-                 "Warn once, with a table of where ranks are, if all only poll (MPI_Test, "
+                 "Warn once, with a table of where each rank is, if all ranks only poll (MPI_Test, "
                  "MPI_Iprobe) or wait for this many seconds (0: never)")
       ->type_name("SECONDS")
       ->check(between(0.0, 1e6))
@@ -333,65 +336,68 @@ Action add_mpirun(CLI::App& program) {
       ->group("Machine");
   add_time_limit_option(app, options->time_limit, "Machine");
   app.get_option("--time-limit")->envname("MPIEXEC_TIMEOUT");  // as in other MPIs
-  app.add_option("--clock", options->clock,
-                 "What MPI_Wtime returns. wall: this computer's time; model: each rank's time on a "
-                 "modelled machine, with its own work as on this computer and messages without "
-                 "contention; steps: messages on the longest chain, which repeats exactly")
+  app.add_option(
+         "--clock", options->clock,
+         "The time that MPI_Wtime returns. wall: this computer's time; model: each rank's time on "
+         "a modelled machine, with its own work as on this computer and messages without "
+         "contention; steps: number of messages on the longest chain, which repeats exactly")
       ->type_name("wall|model|steps")
       ->check(one_of({"wall", "model", "steps"}))
       ->capture_default_str()
       ->group("Modelled time");
   app.add_option("--compute-speed", options->compute_speed,
-                 "With --clock model: scale a rank's processor time on this computer by this "
-                 "factor; 0 counts only messages, which repeats on any computer")
+                 "With --clock model: multiply a rank's processor time on this computer by this "
+                 "factor; with 0, only messages count, and times are the same on any computer")
       ->type_name("X")
       ->check(between(0.0, 1e6))
       ->capture_default_str()
       ->group("Modelled time");
   app.add_option(
          "--machine", options->model.machine,
-         "With --clock model: the machine's profile (`wormcube machines` lists them), for which "
-         "collectives are also chosen")
+         "With --clock model: the machine profile (`wormcube machines` lists the profiles), "
+         "for which algorithms of collectives are also chosen")
       ->type_name("NAME|FILE.json")
       ->group("Modelled time");
   options->model.startup_option =
       app.add_option("--ts", options->model.startup,
-                     "With --clock model: start-up time of a message, us")
+                     "With --clock model: start-up time of a message, in microseconds")
           ->type_name("TIME")
           ->capture_default_str()
           ->group("Modelled time");
-  options->model.transfer_option = app.add_option("--tw", options->model.transfer,
-                                                  "With --clock model: transfer time of a byte, us")
-                                       ->type_name("TIME")
-                                       ->capture_default_str()
-                                       ->group("Modelled time");
+  options->model.transfer_option =
+      app.add_option("--tw", options->model.transfer,
+                     "With --clock model: transfer time of a byte, in microseconds")
+          ->type_name("TIME")
+          ->capture_default_str()
+          ->group("Modelled time");
   app.add_option("--hop", options->model.hop,
-                 "With --clock model: time of a hop, us (default: a byte's time)")
+                 "With --clock model: time of a hop, in microseconds (default: the transfer time "
+                 "of a byte)")
       ->type_name("TIME")
       ->group("Modelled time");
   for (const char* const name : {"--compute-speed", "--machine", "--ts", "--tw", "--hop"}) {
     options->of_clock.push_back(app.get_option(name));
   }
   app.add_flag("--report", options->report,
-               "Report on standard error after the run: calls by function, messages, communicators "
-               "and their algorithms")
+               "After the run, report calls by function, messages, and communicators with their "
+               "algorithms on standard error")
       ->group("Output");
   app.add_option("--matrix", options->matrix,
-                 "Write the bytes that each rank (a line) sent to each other rank as CSV, "
-                 "including collectives")
+                 "Write a CSV file with the bytes that each rank (one line) sent to every other "
+                 "rank, including collectives")
       ->type_name("FILE")
       ->check(file_name())
       ->group("Output");
-  app.add_option(
-         "--trace", options->trace,
-         "Trace each rank's calls and messages by this computer's clock (Chrome trace event JSON, "
-         "for Perfetto); MPI_Pcontrol(0) and (1) turn it off and on, (2) sets a mark")
+  app.add_option("--trace", options->trace,
+                 "Trace each rank's calls and messages with this computer's clock (Chrome trace "
+                 "event JSON, for Perfetto). MPI_Pcontrol(0) turns the trace off, MPI_Pcontrol(1) "
+                 "turns it on, and MPI_Pcontrol(2) sets a mark")
       ->type_name("FILE.json")
       ->check(file_name())
       ->group("Output");
   app.add_option("--write-schedule", options->schedule,
-                 "Write the run's messages as a schedule for check, show and replay (--schedule), "
-                 "in steps derived from the waits")
+                 "Write the run's messages as a schedule for --schedule of check, show and replay; "
+                 "the steps are derived from the ranks' waits")
       ->type_name("FILE")
       ->check(file_name())
       ->group("Output");
@@ -402,12 +408,14 @@ Action add_mpirun(CLI::App& program) {
       ->group("");
   app.add_option("-x", options->variables)->group("");
   app.footer(
-      "Link the program with `wormcube mpicc` or `mpicxx`; its arguments follow its name. Each "
-      "rank has its own global variables. The program's output is unchanged; mpirun's own messages "
-      "go to standard error. --oversubscribe, --allow-run-as-root, --hostfile, --bind-to, --map-by "
-      "and --rank-by are accepted for compatibility and ignored; -x NAME=VALUE sets a variable.\n\n"
-      "Exit codes: the first nonzero code of the program's ranks; MPI_Abort's code; 1 after an MPI "
-      "error; 2 usage; 3 deadlock, with a table of which rank waits for which; 4 time limit.\n\n"
+      "Link the program with `wormcube mpicc` or `wormcube mpicxx`. Write the program's arguments "
+      "after its name. Each rank has its own global variables. The program's output is unchanged; "
+      "messages from mpirun itself go to standard error. --oversubscribe, --allow-run-as-root, "
+      "--hostfile, --bind-to, --map-by and --rank-by are accepted for compatibility and ignored. "
+      "-x NAME=VALUE sets an environment variable.\n\n"
+      "Exit codes: the first nonzero exit code of a rank; the code given to MPI_Abort; 1 after an "
+      "MPI error; 2 usage error; 3 deadlock, with a table that shows which rank waits for which; 4 "
+      "time limit.\n\n"
       "Examples:\n"
       "  wormcube mpicc ring.c -o ring\n"
       "  wormcube mpirun --on torus:8x8 ./ring\n"

@@ -9,7 +9,7 @@ std::string_view fftw_library() { return {}; }
 
 Action add_fft(CLI::App& program) {
   CLI::App& app =
-      *program.add_subcommand("fft", "Not available: this program is built without FFTW");
+      *program.add_subcommand("fft", "Not available: this program was built without FFTW");
   app.prefix_command();  // whatever follows
   return [](Context&) -> ExitCode {
     throw UsageError(

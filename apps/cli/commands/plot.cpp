@@ -25,47 +25,46 @@ struct PlotArguments {
 
 Action add_plot(CLI::App& program) {
   auto options = std::make_shared<PlotArguments>();
-  CLI::App& app = *program.add_subcommand(
-      "plot",
-      "Plot the JSON of run, list, check, replay, reproduce and the benchmarks, as a page or SVG");
+  CLI::App& app = *program.add_subcommand("plot",
+                                          "Plot the JSON output of run, list, check, replay, "
+                                          "reproduce and the benchmarks, as a page or pictures");
   app.add_option("FILES", options->files,
-                 "JSON or JSON lines; several files for several machines or days")
+                 "JSON or JSON lines; give several files to compare machines or dates")
       ->required()
       ->type_name("FILE.json..")
       ->check(file_name());
   app.add_option("--html", options->plot.html,
-                 "Write a page with all plots, their points as tables and CSV")
+                 "Write a page with all plots, and their points as tables and CSV")
       ->type_name("FILE|-")
       ->check(file_name())
       ->group("Output");
   app.add_option("--svg", options->plot.svg,
-                 "Write the plots as pictures, FILE.svg, FILE-2.svg, ..: SVG, or PDF or PNG by the "
-                 "name's ending")
+                 "Write the plots as pictures FILE.svg, FILE-2.svg, ..: SVG, PDF or PNG, according "
+                 "to the file extension")
       ->type_name("FILE|-")
       ->check(file_name())
       ->group("Output");
   app.add_option("--tidy", options->plot.tidy,
-                 "Write all points as CSV, one row each, for pgfplots and data frames")
+                 "Write all points as CSV, one row per point, for pgfplots and data frames")
       ->type_name("FILE|-")
       ->check(file_name())
       ->group("Output");
   app.add_option("--ratio-to", options->plot.ratio_to,
-                 "The line to compare all others with in the second panel (default: the first)")
+                 "The line with which the second panel compares all others (default: the first)")
       ->type_name("NAME")
       ->group("What");
-  app.add_option(
-         "--copy-limit", options->plot.copy_limit,
-         "Draw the time of copying the data once at this rate in GB/s (see the memcpy benchmarks)")
+  app.add_option("--copy-limit", options->plot.copy_limit,
+                 "Draw a line for the time to copy the data once at this rate, in GB/s (see the "
+                 "memcpy benchmarks)")
       ->type_name("GB/S")
       ->check(CLI::PositiveNumber)
       ->group("What");
   app.footer(
-      "Plots: times of one network over block sizes, times of one size over nodes, bandwidth, bars "
-      "for one size on\n"
-      "one network, and from `list` over several networks and sizes a map of the fastest "
-      "algorithms. Measured and\n"
-      "modelled times are separate lines. A picture has eight lines at most, the fastest; tables "
-      "and CSV have all.\n\n"
+      "The plots show times over block sizes for each network, times over the number of nodes for "
+      "each size, bandwidth, and bars for one size on one network. For `list` over several "
+      "networks and sizes, a map shows the fastest algorithms. Measured and modelled times are "
+      "separate lines. A picture shows at most eight lines, the fastest; the tables and the CSV "
+      "contain all.\n\n"
       "Examples:\n"
       "  wormcube run alltoall --on torus:4x4 --algorithm suh-torus,shift --bytes 64..64K --json "
       "times.json\n"

@@ -378,19 +378,18 @@ Action add_replay(CLI::App& program) {
       "replay", "Simulate an algorithm or a schedule on a modelled machine, flit by flit");
   app.add_option("OPERATION", options->what.operation, operations_text());
   add_on_option(app, options->what.on, false);
-  app.add_option(
-         "--schedule", options->schedule,
-         "Replay a schedule file, as `show --write-schedule` writes it, with its own sizes; with "
-         "--bytes, --on or --algorithm it is the algorithm `schedule`, if the file names the "
-         "blocks")
+  app.add_option("--schedule", options->schedule,
+                 "Replay a schedule file, in the format that `show --write-schedule` writes, with "
+                 "the file's own sizes. With --bytes, --on or --algorithm, its messages become the "
+                 "algorithm `schedule`; the file must then name the blocks")
       ->type_name("FILE")
       ->check(file_name())
       ->group("What");
   add_algorithm_options(app, options->what.algorithm);
   options->what.bytes_option = add_sizes_option(app, options->bytes, "Block size");
   app.add_option("--cost", options->by,
-                 "The cost that `auto` minimizes: modelled time by formula, replayed time, or work "
-                 "of emulation")
+                 "The cost that `auto` minimises. formula: modelled time; replay: replayed time; "
+                 "work: the cost of emulation")
       ->type_name("formula|replay|work")
       ->check(one_of({"formula", "replay", "work"}))
       ->capture_default_str()
@@ -398,16 +397,18 @@ Action add_replay(CLI::App& program) {
   add_model_options(app, options->model);
   add_call_options(app, options->what.call);
   app.add_flag("--critical-path", options->critical_path,
-               "Print the critical path: the messages and the work that make up the time")
+               "Print the critical path: the messages and the local work that make up the time")
       ->group("Reports");
-  app.add_option("--explain", options->explain, "Print the algorithm's formula with its numbers")
+  app.add_option("--explain", options->explain,
+                 "Print this algorithm's formula with its values filled in")
       ->type_name("ALGORITHM")
       ->group("Reports");
-  add_trace_options(
-      app, options->trace,
-      "Trace the replay for Perfetto: a process per node, arrows for messages, busy channels");
-  app.add_option("--messages", options->messages,
-                 "List each message, node and link in JSON; auto: up to 100 000 messages")
+  add_trace_options(app, options->trace,
+                    "Trace the replay for Perfetto, with a process for each node, arrows for "
+                    "messages, and busy channels");
+  app.add_option(
+         "--messages", options->messages,
+         "List each message, node and link in the JSON output. auto: only up to 100 000 messages")
       ->type_name("on|off|auto")
       ->check(one_of({"on", "off", "auto"}))
       ->capture_default_str()
@@ -415,26 +416,24 @@ Action add_replay(CLI::App& program) {
   add_command_limit_option(app, options->time_limit);
   add_output_options(app, options->output);
   app.footer(
-      "The schedule is recorded without data and simulated in whole picoseconds: worms hold and "
-      "wait, flits take turns on\n"
-      "links, ports serve one message after the other (docs/explanation/replay.md). Results are "
-      "the same on every host.\n"
-      "Columns:\n"
-      "  time       the slowest node's time\n"
-      "  lock step  closed-form time if nodes were synchronised after each step; '>': it may take "
-      "longer\n"
-      "  formula    the modelled time, as in `list`: hops, ports and contention included\n"
-      "  bound      a time that no algorithm can beat (for a file: that these messages cannot "
-      "beat)\n"
-      "  eff.       bound / time\n"
-      "  blocked    messages that waited for others, or shared a link\n"
-      "  busiest    fraction of the time that the busiest link carries flits\n"
+      "The schedule is recorded without data and simulated in whole picoseconds: worms hold their "
+      "paths and wait, flits take turns on links, and ports serve one message after another "
+      "(docs/explanation/replay.md). Results are the same on every host. Columns:\n"
+      "  time       time of the slowest node\n"
+      "  lock step  closed-form time if nodes were synchronised after each step; '>':\n"
+      "             the true value may be larger\n"
+      "  formula    modelled time, as in `list`: hops, ports and contention included\n"
+      "  bound      time that no algorithm can beat (for a file, time that its\n"
+      "             messages cannot beat)\n"
+      "  eff.       efficiency: bound / time\n"
+      "  blocked    number of messages that waited for others, or shared a link\n"
+      "  busiest    fraction of the time in which the busiest link carries flits\n"
       "  With --wide:\n"
       "  lost       time lost by all blocked messages together\n"
-      "  at ports   time in queues at injection and ejection ports; late: from a receive's post to "
-      "its send's\n"
-      "  mean       the same fraction as busiest, averaged over all links\n\n"
-      "Exit code 3 if the model deadlocks; the report shows the cycle.\n\n"
+      "  at ports   time in queues at injection and ejection ports\n"
+      "  late       time from when a receive is posted to when its send is posted\n"
+      "  mean       the same fraction as in `busiest`, averaged over all links\n\n"
+      "The exit code is 3 if the model deadlocks; the report then shows the cycle.\n\n"
       "Examples:\n"
       "  wormcube replay alltoall --on torus:8x8 --algorithm all --bytes 64,4K\n"
       "  wormcube replay alltoall --on torus:16x16 --algorithm all --machine t3d\n"

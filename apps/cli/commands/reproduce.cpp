@@ -286,43 +286,43 @@ Action add_reproduce(CLI::App& program) {
   auto options = std::make_shared<ReproduceCommand>();
   CLI::App& app = *program.add_subcommand(
       "reproduce",
-      "Reproduce a paper's tables: as printed, corrected, and counted from the programs");
-  app.add_option(
-         "PAPER", options->paper,
-         "kim (complete exchange on tori), suh (complete exchange on meshes), dimakopoulos "
-         "(total exchange in products of any graphs), wang-tseng (broadcast on tori) or grama "
-         "(the textbook's chapter 4)")
+      "Reproduce a paper's tables: as printed, as corrected, and as counted from the programs");
+  app.add_option("PAPER", options->paper,
+                 "kim (complete exchange on tori), suh (complete exchange on meshes), dimakopoulos "
+                 "(total exchange in products of arbitrary graphs), wang-tseng (broadcast on tori) "
+                 "or grama (chapter 4 of the textbook by Grama et al.)")
       ->check(one_of({"kim", "suh", "dimakopoulos", "wang-tseng", "grama"}))
       ->required();
   add_on_option(app, options->on, false);
-  app.add_option("--sizes", options->sizes, "Sides N of N x N networks, separated by commas")
+  app.add_option("--sizes", options->sizes,
+                 "Side lengths N of the N x N networks, separated by commas")
       ->type_name("N,N,..")
       ->delimiter(',')
       ->check(at_least(1));
   app.add_option("--prove-up-to", options->check.prove_up_to,
-                 "Skip the proof of delivery, a run with marked blocks, above N nodes")
+                 "Skip the proof of delivery (a run with labelled blocks) above N nodes")
       ->type_name("NODES")
       ->check(at_least(0))
       ->capture_default_str();
   options->count_up_to_option =
       app.add_option("--count-up-to", options->count_up_to,
-                     "wang-tseng: record programs on up to N nodes; use only formulas beyond")
+                     "wang-tseng: record programs on up to N nodes; above that, use only formulas")
           ->type_name("NODES")
           ->check(at_least(0))
           ->capture_default_str();
-  app.add_option(
-         "--svg", options->svg,
-         "wang-tseng: write the figure to this file: SVG, or PDF or PNG by the name's ending")
+  app.add_option("--svg", options->svg,
+                 "wang-tseng: write the figure to this file: SVG, PDF or PNG, according to the "
+                 "file extension")
       ->type_name("FILE")
       ->check(file_name());
   add_record_pieces_option(app, options->check.record_pieces);
   add_command_limit_option(app, options->time_limit);
   add_output_options(app, options->output, false, true);
   app.footer(
-      "Start-ups, transmission and rearrangement have a line each with the paper's formula ('-': "
-      "none for this network), the corrected formula, and the count from the recorded program. A "
-      "row passes if delivery, ports and links are right and the count equals the corrected "
-      "formula.\n\n"
+      "Start-ups, transmission and rearrangement have one line each. A line shows the value from "
+      "the paper's formula ('-' if the paper has none for this network), the value from the "
+      "corrected formula, and the count from the recorded program. A row passes if delivery, ports "
+      "and links are right and the count equals the corrected formula.\n\n"
       "Examples:\n"
       "  wormcube reproduce kim                          N = 4, 8, 16, 32\n"
       "  wormcube reproduce kim --sizes 8,16,64          other sizes\n"

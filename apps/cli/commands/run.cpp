@@ -440,13 +440,13 @@ ExitCode run(Context& context, const RunCommand& given) {
 Action add_run(CLI::App& program) {
   auto options = std::make_shared<RunCommand>();
   CLI::App& app = *program.add_subcommand(
-      "run", "Run algorithms on the machine: move real data, measure and verify");
+      "run", "Run algorithms on the emulated machine: move real data, measure and verify");
   app.add_option("OPERATION", options->what.operation, operations_text());
   add_on_option(app, options->what.on, false);
   add_schedule_option(app, options->schedule);
   add_algorithm_options(app, options->what.algorithm);
   options->what.bytes_option = add_sizes_option(app, options->bytes, "Block size");
-  app.add_option("--iterations", options->run.iterations, "Number of timed calls")
+  app.add_option("--iterations", options->run.iterations, "Number of timed calls per algorithm")
       ->type_name("N")
       ->check(between(1, 100000000))
       ->capture_default_str()
@@ -457,16 +457,15 @@ Action add_run(CLI::App& program) {
       ->capture_default_str()
       ->group("Measuring");
   app.add_option("--calls", options->run.calls,
-                 "Also time this many calls one after the other, between two barriers (0: none)")
+                 "Also time this many calls back to back, between two barriers (0: none)")
       ->type_name("N")
       ->check(between(0, 100000000))
       ->capture_default_str()
       ->group("Measuring");
-  app.add_flag("--no-verify", options->no_verify,
-               "Do not compare every byte of the last call's output")
+  app.add_flag("--no-verify", options->no_verify, "Do not verify the last call's output")
       ->group("Measuring");
   app.add_option("--seed", options->run.seed,
-                 "Seed for the data, and for the block sizes of operations whose names end with v")
+                 "Seed for the data, and for the block sizes of operations whose names end in v")
       ->type_name("N")
       ->check(whole_number())
       ->capture_default_str()
@@ -476,43 +475,41 @@ Action add_run(CLI::App& program) {
   add_choice_options(app, options->choice, options->run.model);
   add_output_options(app, options->output);
   app.add_option("--links", options->output.links,
-                 "Write the per-channel traffic of one extra, untimed call")
+                 "Write the traffic of each channel during one extra, untimed call")
       ->type_name("FILE.csv|.json")
       ->check(file_name())
       ->group("Output");
   app.add_option("--plot", options->plot,
-                 "Plot the results (same as `wormcube plot` on the JSON output)")
+                 "Plot the results (like `wormcube plot` with the JSON output)")
       ->type_name("FILE.html|.svg|.pdf|.png")
       ->check(file_name())
       ->group("Output");
   add_trace_options(app, options->trace,
-                    "Trace one extra, untimed call for Perfetto, by this computer's clock");
+                    "Trace one extra, untimed call with this computer's clock, for Perfetto");
   app.footer(
-      "Each timed call follows a barrier; its time is from the first node's start to the last "
+      "Each timed call follows a barrier. Its time is from the first node's start to the last "
       "node's end. Columns:\n"
-      "  back to back  with --calls N: time per call of N calls between two barriers; a node that "
-      "ends a\n"
-      "                call begins the next\n"
-      "  block         bytes of a block: the data for one pair of nodes; in a broadcast, all of "
-      "it\n"
-      "  busbw         a node's data / median time x the share that must cross the network "
-      "(nccl-tests)\n"
-      "  model         modelled time with --ts --tw --tr --tc; '-': no formula; '>=': messages "
-      "share\n"
-      "                links, but the number is unknown\n"
-      "  wrong         wrong bytes in the last call's output; `?` with --no-verify\n"
+      "  back to back  with --calls N: time per call of N calls between two barriers;\n"
+      "                a node that finishes a call begins the next at once\n"
+      "  block         size of a block in bytes: the data for one pair of nodes, or\n"
+      "                the whole message of a broadcast\n"
+      "  busbw         a node's data / median time x the share that must cross the\n"
+      "                network (as in nccl-tests)\n"
+      "  model         modelled time with --ts --tw --tr --tc; '-': no formula; '>=':\n"
+      "                messages share links, but it is not known how many\n"
+      "  wrong         number of wrong bytes in the last call's output; `?` with\n"
+      "                --no-verify\n"
       "  With --wide:\n"
       "  quartile 1, 3 first and third quartile of the times\n"
       "  algbw         a node's data / median time\n"
-      "  busiest link  bytes over the link that carried most, in one call\n"
-      "  blocked headers  headers that waited for a channel, which depends on this computer's "
-      "scheduling;\n"
-      "                `check` computes the network's contention\n"
+      "  busiest link  bytes over the busiest link, in one call\n"
+      "  blocked headers  message headers that waited for a channel, which depends on\n"
+      "                this computer's scheduling; `check` computes the network's\n"
+      "                contention\n"
       "  parked        number of times that a node blocked, in the whole run\n"
       "  peak          peak memory of a node's program, input and output included\n\n"
-      "JSON: one object for one algorithm (by name or `auto`) on one network with one size; "
-      "otherwise an array\n"
-      "of objects. Exit code 1 if anything is wrong.\n\n"
+      "The JSON is one object for one algorithm (by name or `auto`) on one network with one size, "
+      "and otherwise an array of objects. The exit code is 1 if any data is wrong.\n\n"
       "Examples:\n"
       "  wormcube run alltoall --on torus:8x8 --bytes 4K\n"
       "  wormcube run alltoall --on hypercube:6 --algorithm all --bytes 64,4K,64K --csv times.csv\n"

@@ -473,7 +473,7 @@ Action add_show(CLI::App& program) {
       ->type_name("TOPOLOGY")
       ->group("What");
   app.add_option("--schedule", options->schedule_file,
-                 "Show a schedule file instead, as --write-schedule writes it")
+                 "Show a schedule file instead, in the format that --write-schedule writes")
       ->type_name("FILE")
       ->check(file_name())
       ->group("What");
@@ -483,12 +483,12 @@ Action add_show(CLI::App& program) {
                "combination (docs/reference/schedules.md)")
       ->group("What");
   app.add_option("--block", options->block,
-                 "Follow one block from one node to another: every message that carries it, or a "
-                 "part of it")
+                 "Follow one block from one node to another: show every message that carries the "
+                 "block or a part of it")
       ->type_name("FROM,TO")
       ->group("What");
   app.add_flag("--explain", options->explain,
-               "Print the idea of the algorithm and of each phase in sentences, not the messages")
+               "Explain the algorithm and each phase in words, instead of printing the messages")
       ->group("What");
   add_algorithm_options(app, options->what.algorithm);
   app.add_option("--step", options->step, "Show only this step (the first is 0)")
@@ -510,37 +510,38 @@ Action add_show(CLI::App& program) {
   add_output_options(app, options->output);
   add_file_option(app, "--dot", options->dot, "Write one step as a graph for Graphviz");
   add_file_option(app, "--svg", options->svg,
-                  "Write one step as a picture: SVG, or PDF or PNG by the name's ending");
-  add_file_option(app, "--write-schedule", options->schedule,
-                  "Write the whole schedule as text, which --schedule reads "
-                  "(docs/reference/schedules.md)");
+                  "Write one step as a picture: SVG, PDF or PNG, according to the file extension");
+  add_file_option(
+      app, "--write-schedule", options->schedule,
+      "Write the whole schedule as text that --schedule can read (docs/reference/schedules.md)");
   add_file_option(app, "--goal", options->goal,
                   "Write the schedule as GOAL text, for LogGOPSim and ATLAHS");
   add_file_option(
       app, "--msccl", options->msccl,
       "Write an allreduce, allgather, alltoall or reduce_scatter as MSCCL XML, for RCCL "
       "and MSCCL");
-  add_file_option(app, "--c", options->c,
-                  "Write C that takes the place of the MPI function, for real clusters "
-                  "(docs/how-to/cluster.md)");
-  app.add_flag("--without-names", options->without_names,
-               "With --write-schedule: write sizes only, not the blocks that each message carries")
+  add_file_option(
+      app, "--c", options->c,
+      "Write C code that replaces the MPI function, for real clusters (docs/how-to/cluster.md)");
+  app.add_flag(
+         "--without-names", options->without_names,
+         "With --write-schedule: write only sizes, without the names of the blocks in each message")
       ->group("Output");
   app.add_option("--text-limit", options->text_limit,
-                 "With --write-schedule: refuse to write names if the text would be larger")
+                 "With --write-schedule: refuse to write names if the text would exceed this size")
       ->type_name("N[K|M|G]")
       ->capture_default_str()
       ->group("Output");
   app.footer(
-      "A dry run records every node's program without data. The output has one table of messages "
-      "per step, then the traffic of every link:\n"
-      "  from, to  nodes\n"
-      "  load      most messages on one link of the route, this one included; 1: no contention\n"
-      "  moves     dimension and signed hops each, if the algorithm gives the route; `-`: the "
-      "router's\n"
-      "  route     the links in the order reserved; `vc 1`: after the dateline of a ring; `s0`: a "
-      "switch\n"
-      "            of a tree\n\n"
+      "A dry run records every node's program without data. The output is one table of messages "
+      "per step, followed by the traffic of every link:\n"
+      "  from, to  sending and receiving node\n"
+      "  load      largest number of messages on one link of the route, including this\n"
+      "            message; 1: no contention\n"
+      "  moves     for each move, its dimension and signed hops, if the algorithm\n"
+      "            chose the route; `-`: the router chose it\n"
+      "  route     the links in the order in which they are reserved; `vc 1`: after\n"
+      "            the dateline of a ring; `s0`: a switch of a tree\n\n"
       "With --node, `load` still counts the messages of all nodes.\n\n"
       "Examples:\n"
       "  wormcube show alltoall --on torus:8x8 --algorithm suh-torus --explain\n"

@@ -124,53 +124,54 @@ Action add_sort(CLI::App& program) {
   auto options = std::make_shared<SortCommand>();
   CLI::App& app = *program.add_subcommand(
       "sort", "Sort a list of numbers on many nodes, and verify the result");
-  add_input_options(
-      app, options->input, options->column,
-      "Read the keys: .npy of one dimension and any real type, or a column of a CSV file");
+  add_input_options(app, options->input, options->column,
+                    "Read the keys from a 1-D .npy file of any real type, or from a column of a "
+                    "CSV file, instead of generating them");
   const std::vector<CLI::Option*> makes{
       app.add_option("--count", options->count, "Number of keys to generate")
           ->type_name("N")
           ->check(at_least(0))
           ->capture_default_str()
           ->group("Data"),
-      app.add_option("--type", options->type,
-                     "Type of generated keys: float, double, or NumPy's names (int32, uint64, ...)")
+      app.add_option(
+             "--type", options->type,
+             "Type of the generated keys: float, double, or a NumPy name (int32, uint64, ...)")
           ->type_name("TYPE")
           ->capture_default_str()
           ->group("Data"),
-      app.add_option(
-             "--generate", options->generate,
-             "Order of generated keys: uniform, equal, few (16 distinct keys), sorted, reverse")
+      app.add_option("--generate", options->generate,
+                     "Values of the generated keys: uniform, equal, few (16 distinct keys), sorted "
+                     "or reverse")
           ->type_name("KIND")
           ->capture_default_str()
           ->group("Data")};
   app.add_option("--output", options->output,
-                 "Write the sorted keys: CSV if the name ends in .csv, else NumPy's format")
+                 "Write the sorted keys: CSV if the name ends in .csv, or else NumPy's .npy format")
       ->type_name("FILE")
       ->check(file_name())
       ->group("Data");
   add_overwrite_flag(app, options->application);
   app.add_option("--samples", options->samples,
-                 "Samples per node; a node's share is at most 1 + nodes / samples times the mean "
-                 "(0: as many as nodes)")
+                 "Number of samples per node; a node's share is at most (1 + nodes / samples) "
+                 "times the mean (0: as many samples as nodes)")
       ->type_name("N")
       ->check(at_least(0))
       ->capture_default_str()
       ->group("What");
   app.add_flag("--rebalance", options->rebalance,
-               "Add a second exchange, after which all nodes have equal shares")
+               "Add a second exchange that gives all nodes equal shares")
       ->group("What");
   add_application_options(app, options->application, "allgatherv, alltoall, alltoallv, exscan");
   app.footer(
-      "Each node sorts its share and sends regular samples of it to all nodes. From these every "
-      "node picks the same splitters, cuts its keys at them, announces how many it sends "
-      "(alltoall), sends them (alltoallv) and merges what it receives; a scan gives the position "
-      "of its keys in the whole. Equal keys are ordered by their original position, so even a list "
-      "of one repeated key is shared evenly. Two checks verify the result: it is in order, and it "
-      "is the same multiset as the input, bit for bit.\n\n"
-      "Times: wall is the whole run; the parts are core time and add up to cores x wall: "
-      "computing, rearranging, combining, host copies, moving data (copying messages), network and "
-      "switching (routes, reservations, matching, switching nodes), idle.\n\n"
+      "Each node sorts its share and sends regular samples of it to all nodes. From the samples, "
+      "every node picks the same splitters. It divides its keys at the splitters, announces how "
+      "many keys it sends (alltoall), sends them (alltoallv) and merges the keys that it receives. "
+      "A scan gives the position of its keys in the whole list. Equal keys are ordered by their "
+      "original position, so even a list of one repeated key is shared evenly. Two checks verify "
+      "the result: it is in order, and it is the same multiset as the input, bit for bit.\n\n"
+      "Times: wall is the time of the whole run. The parts are core time, and they add up to cores "
+      "x wall: computing, rearranging, combining, host copies, moving data (copying messages), "
+      "network and switching (routes, reservations, matching, switching nodes), and idle time.\n\n"
       "Examples:\n"
       "  wormcube sort\n"
       "  wormcube sort --count 100000 --generate equal --on mesh:5x3\n"

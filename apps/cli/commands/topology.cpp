@@ -460,15 +460,17 @@ ExitCode show(const Context& context, const TopologyCommand& options) {
 Action add_topology(CLI::App& program) {
   auto options = std::make_shared<TopologyCommand>();
   CLI::App& app = *program.add_subcommand(
-      "topology", "Show a network: nodes, links, ports, routes, deadlock freedom");
+      "topology",
+      "Show a network's nodes, links, ports and routes, and whether it is free of deadlock");
   app.add_option("--on,TOPOLOGY", options->topology,
                  network_examples() + ", or a product such as ring:4*line:3")
+      ->type_name("TOPOLOGY")
       ->required();
   app.add_option("--node", options->node, "Show this node's ports and neighbours")
       ->type_name("NODE")
       ->check(at_least(0));
   app.add_option("--route", options->route,
-                 "Show the channels that a message from A to B reserves (its route)")
+                 "Show the route of a message from A to B: the channels that it reserves")
       ->type_name("A,B")
       ->delimiter(',')
       ->expected(2);
@@ -476,30 +478,31 @@ Action add_topology(CLI::App& program) {
   add_virtual_channels_option(app, options->virtual_channels);
   add_output_options(app, options->output, false, false);
   app.add_option("--svg", options->svg,
-                 "Draw the network, with --route the message's route: SVG, or PDF or PNG by the "
-                 "name's ending; `-` prints only the SVG")
+                 "Draw the network (with --route, also the message's route): SVG, PDF or PNG, "
+                 "according to the file extension; `-` prints only the SVG")
       ->type_name("FILE|-")
       ->check(file_name())
       ->group("Output");
   app.add_option("--thumbnail", options->thumbnail,
-                 "Draw the same without text, in the colours of the embedding page")
+                 "Draw the same picture as SVG without text, in the colours of the embedding page")
       ->type_name("FILE|-")
       ->check(file_name())
       ->group("Output");
-  app.add_option("--layout", options->layout, "`folded`: draw rings in the order 0 2 4 .. 5 3 1")
+  app.add_option("--layout", options->layout,
+                 "`folded`: draw the nodes of a ring in the order 0 2 4 .. 5 3 1")
+      ->type_name("plain|folded")
       ->check(one_of({"plain", "folded"}))
       ->capture_default_str()
       ->group("Output");
   app.footer(
-      "Nodes are numbered row-major by their coordinates, the last one fastest. Every cable is two "
-      "links, one in each\n"
-      "direction. A route crosses the dimensions from the last to the first. `s0` is a switch of a "
-      "tree; in products\n"
-      "`s1.0.2` is switch 2 of line 0 of dimension 1.\n"
-      "`halving cut`: the fewest cables that a cut across the middle of a dimension severs.\n"
-      "`average status`: the sum of the distances from a node to all others, averaged over the "
-      "nodes. With one message per node and step, total exchange needs at least this many steps "
-      "with one port, and with all ports at least |V1| |V2| / cables for any cut.\n\n"
+      "Nodes are numbered in row-major order of their coordinates: the last coordinate changes "
+      "fastest. Every cable is two links, one in each direction. A route crosses the dimensions "
+      "from the last to the first. `s0` is a switch of a tree; in products, `s1.0.2` is switch 2 "
+      "of line 0 of dimension 1. The `halving cut` is the smallest number of cables that one cut "
+      "across the middle of a dimension severs. The `average status` is the sum of the distances "
+      "from a node to all others, averaged over the nodes. If each step moves one block to a "
+      "neighbour, a total exchange with one port needs at least this many steps; with all ports, "
+      "it needs at least |V1| |V2| / cables steps for any cut.\n\n"
       "Examples:\n"
       "  wormcube topology torus:8x8\n"
       "  wormcube topology ring:4*line:3 --node 5\n"

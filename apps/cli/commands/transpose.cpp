@@ -92,35 +92,35 @@ Action add_transpose(CLI::App& program) {
   CLI::App& app = *program.add_subcommand(
       "transpose", "Transpose a matrix distributed by rows, and verify the result");
   app.add_option("--input", options->input,
-                 "Read a matrix in NumPy's format instead of generating one")
+                 "Read the matrix from a 2-D .npy file instead of generating one")
       ->type_name("FILE.npy")
       ->check(file_name())
       ->group("Data");
   options->shape_option =
-      app.add_option("--shape", options->shape, "Rows x columns of a generated matrix")
+      app.add_option("--shape", options->shape, "Rows x columns of the generated matrix")
           ->type_name("RxC")
           ->capture_default_str()
           ->group("Data");
   options->type_option = app.add_option("--type", options->type,
-                                        "Type of its elements: float, double, complex, or NumPy's "
-                                        "names (int32, complex64, ...)")
+                                        "Element type of the generated matrix: float, double, "
+                                        "complex, or a NumPy name (int32, complex64, ...)")
                              ->type_name("TYPE")
                              ->capture_default_str()
                              ->group("Data");
-  app.add_option("--output", options->output, "Write the transposed matrix in NumPy's format")
+  app.add_option("--output", options->output, "Write the transposed matrix to a .npy file")
       ->type_name("FILE.npy")
       ->check(file_name())
       ->group("Data");
   add_overwrite_flag(app, options->application);
   add_application_options(app, options->application);
   app.footer(
-      "Node r holds a share of the rows; each pair of nodes exchanges one block. With more nodes "
-      "than\n"
-      "rows some nodes have none. Every element is compared with the original, bit for bit.\n\n"
-      "Times: wall is the whole run; the parts are core time and add up to cores x wall: "
-      "computing, rearranging (packing, local transposition), combining, host copies, moving data "
-      "(copying messages), network and switching (routes, reservations, matching, switching "
-      "nodes), idle.\n\n"
+      "Node r holds a share of the rows, and each pair of nodes exchanges one block. If there are "
+      "more nodes than rows, some nodes have no rows. Every element of the result is compared with "
+      "the original, bit for bit.\n\n"
+      "Times: wall is the time of the whole run. The parts are core time, and they add up to cores "
+      "x wall: computing, rearranging (packing, local transposition), combining, host copies, "
+      "moving data (copying messages), network and switching (routes, reservations, matching, "
+      "switching nodes), and idle time.\n\n"
       "Examples:\n"
       "  wormcube transpose\n"
       "  wormcube transpose --shape 3000x17 --type complex --on mesh:6x5\n"

@@ -318,9 +318,9 @@ ExitCode tune(Context& context, const TuneCommand& options) {
 Action add_tune(CLI::App& program) {
   auto options = std::make_shared<TuneCommand>();
   CLI::App& app = *program.add_subcommand("tune",
-                                          "Measure this emulator on this computer, and fit the "
-                                          "constants of `auto` as a machine profile");
-  app.add_option("OPERATION", options->operations, "Operations to measure, one or several")
+                                          "Measure the emulator on this computer, and fit the cost "
+                                          "model's constants as a machine profile");
+  app.add_option("OPERATION", options->operations, "One or more operations to measure")
       ->capture_default_str();
   app.add_option("--on", options->on, "The network")
       ->type_name("TOPOLOGY")
@@ -328,7 +328,7 @@ Action add_tune(CLI::App& program) {
       ->group("What");
   add_sizes_option(app, options->bytes, "Block sizes");
   app.add_option("--iterations", options->iterations,
-                 "Number of timed calls of each; the minimum counts")
+                 "Number of timed calls per algorithm and size; the shortest time counts")
       ->type_name("N")
       ->check(between(1, 1000000))
       ->capture_default_str()
@@ -340,17 +340,15 @@ Action add_tune(CLI::App& program) {
   add_machine_options(app, options->machine);
   add_output_options(app, options->output, true, false);
   app.footer(
-      "Every one-port algorithm with formulas runs with blocks of every size. The fit minimizes "
-      "the sum of squared relative\n"
-      "errors, with no constant below 0. For each operation and size the table has the "
-      "fastest algorithm, and the pick of `auto`\n"
-      "with fitted constants, with default constants, and by work (--cost work, which needs no "
-      "profile), with their\n"
-      "times / the fastest time.\n\n"
-      "Times are the emulator's throughput: a profile is valid for this computer, network and "
-      "executor, and for choosing.\n"
-      "The report shows how well it fits; no constants fit caches, shared cores, and links that "
-      "cost nothing.\n\n"
+      "Every one-port algorithm that has formulas runs with blocks of every size. The fit "
+      "minimises the sum of squared relative errors, with no constant below 0. For each operation "
+      "and size, the table shows the fastest algorithm, and what `auto` picks with the fitted "
+      "constants, with the default constants, and by work (--cost work, which needs no profile). "
+      "For each pick, it shows the pick's time / the fastest time.\n\n"
+      "Times reflect the emulator's throughput. A profile is therefore valid only for this "
+      "computer, network and executor, and only for choosing algorithms. The report shows how well "
+      "the profile fits. No constants can model caches, shared cores, or links that cost "
+      "nothing.\n\n"
       "Examples:\n"
       "  wormcube tune --on torus:8x8 --executor fibers --save ./here.json\n"
       "  wormcube run alltoall --on torus:8x8 --executor fibers --machine ./here.json --bytes 4K\n"

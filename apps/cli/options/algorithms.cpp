@@ -34,8 +34,9 @@ void add_algorithm_options(CLI::App& app, AlgorithmOptions& options) {
   app.add_option("--algorithm", options.names,
                  "Names from `wormcube list`, separated by commas, each with its options: "
                  "suh-mesh:order=parity:ring=folded. `auto`: the algorithm with the lowest "
-                 "modelled time (--cost: by replay or work; one-port unless --ports all), never "
-                 "one that `list` marks `no`. `all`: every algorithm that this network admits")
+                 "modelled time (or, with --cost, the lowest replayed time or work), for one port "
+                 "unless --ports all is given; never one that `list` marks `no`. `all`: every "
+                 "algorithm that can run on this network")
       ->type_name("NAME[:OPTION=VALUE..][,NAME..]|auto|all")
       ->delimiter(',')
       ->allow_extra_args(false)
@@ -43,7 +44,7 @@ void add_algorithm_options(CLI::App& app, AlgorithmOptions& options) {
       ->group("What");
   app.add_option("--ports", options.ports,
                  "How many messages a node sends and receives at a time. `one`: one of each; "
-                 "`all`: one of each per link; `auto`: as the algorithm was designed")
+                 "`all`: one of each per link; `auto`: as many as the algorithm was designed for")
       ->type_name("auto|one|all")
       ->check(one_of({"auto", "one", "all"}))
       ->capture_default_str()

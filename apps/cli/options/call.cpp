@@ -44,16 +44,17 @@ void add_call_options(CLI::App& app, CallOptions& options) {
           ->capture_default_str()
           ->group(group);
   options.sources_option =
-      app.add_option("--sources", options.sources,
-                     "k_broadcast, k_alltoall (k_reduce, k_gather: the targets): K for the nodes 0 "
-                     "to K-1, or a list such as 0,3,5 (write a single node 7 as `7,`)")
+      app.add_option(
+             "--sources", options.sources,
+             "k_broadcast, k_alltoall: the source nodes; k_reduce, k_gather: the target nodes. K "
+             "for nodes 0 to K-1, or a list such as 0,3,5 (write a single node 7 as `7,`)")
           ->type_name("K|NODE,NODE..")
           ->capture_default_str()
           ->group(group);
   options.permutation_option =
       app.add_option("--permutation", options.permutation,
-                     "permute: complement (node r to p - 1 - r), bit-reversal (of labels) or "
-                     "transpose (of s x s nodes)")
+                     "permute: complement (node r sends to p - 1 - r), bit-reversal (of node "
+                     "labels) or transpose (of a square of s x s nodes)")
           ->type_name("complement|bit-reversal|transpose")
           ->capture_default_str()
           ->group(group);
@@ -171,8 +172,8 @@ Json arguments_json(Operation operation, const Arguments& arguments) {
 
 void add_record_pieces_option(CLI::App& app, std::int64_t& pieces) {
   app.add_option("--record-pieces", pieces,
-                 "Refuse dry runs with more message pieces than this, sent and received by all "
-                 "nodes (at least a million per second)")
+                 "Refuse dry runs in which all nodes together send and receive more message pieces "
+                 "than this (recording handles at least a million per second)")
       ->type_name("N")
       ->check(at_least(1))
       ->capture_default_str()

@@ -40,7 +40,7 @@ void add_machine_costs(CLI::App& app, ChoiceOptions& choice, CostModel& model) {
   choice.cost = add_cost_options(app, model);
   app.add_option("--machine", choice.machine,
                  "Take the cost model's constants from a profile (`wormcube machines` lists them); "
-                 "explicit options override it")
+                 "explicit options override its values")
       ->type_name("NAME|FILE.json")
       ->group("Cost model (for `auto` and modelled times)");
 }
@@ -49,11 +49,11 @@ void add_choice_options(CLI::App& app, ChoiceOptions& choice, CostModel& model,
                         const std::string& name, const std::vector<std::string>& values) {
   add_machine_costs(app, choice, model);
   std::string help =
-      "The cost that decides. formula: modelled time; replay: time on the machine, or on one with "
-      "these constants (docs/explanation/replay.md)";
+      "The cost to compare by. formula: modelled time; replay: simulated time on --machine, or on "
+      "a machine with these constants (docs/explanation/replay.md)";
   for (const std::string& value : values) {
     if (value == "work")
-      help += "; work: messages and bytes of all nodes, which is what emulation costs";
+      help += "; work: messages and bytes summed over all nodes, the cost of emulation";
     if (value == "measured") help += "; measured: time on this computer";
   }
   app.add_option(name, choice.by, help)

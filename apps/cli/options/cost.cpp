@@ -20,12 +20,14 @@ CostFlags add_cost_options(CLI::App& app, CostModel& model) {
         ->group("Cost model (for `auto` and modelled times)");
   };
   return {
-      add("--ts", model.startup_us, "Start-up time of a message, microseconds", "US"),
-      add("--tw", model.transfer_us, "Transfer time, microseconds per byte", "US"),
-      add("--tr", model.rearrange_us, "Rearrangement time, microseconds per byte", "US"),
-      add("--tc", model.combine_us, "Combining time of a reduction, microseconds per byte", "US"),
-      app.add_option("--hop", model.hop_us,
-                     "Time per link of a message's route, microseconds (default: a flit's time)")
+      add("--ts", model.startup_us, "Start-up time of a message, in microseconds", "US"),
+      add("--tw", model.transfer_us, "Transfer time, in microseconds per byte", "US"),
+      add("--tr", model.rearrange_us, "Rearrangement time, in microseconds per byte", "US"),
+      add("--tc", model.combine_us, "Combining time of a reduction, in microseconds per byte",
+          "US"),
+      app.add_option(
+             "--hop", model.hop_us,
+             "Time per link of a message's route, in microseconds (default: the time of one flit)")
           ->type_name("US")
           ->check(at_least(0))
           ->group("Cost model (for `auto` and modelled times)")};

@@ -18,9 +18,9 @@ namespace wormcube::cli {
 constexpr int most_workers = 1024;
 
 void add_virtual_channels_option(CLI::App& app, int& virtual_channels) {
-  app.add_option(
-         "--virtual-channels", virtual_channels,
-         "Virtual channels per ring link: 2 (the dateline keeps rings free of deadlock) or 1")
+  app.add_option("--virtual-channels", virtual_channels,
+                 "Virtual channels per link of a ring: 2 (a dateline then keeps rings free of "
+                 "deadlock) or 1")
       ->type_name("1|2")
       ->check(between(1, 2))
       ->capture_default_str()
@@ -28,23 +28,25 @@ void add_virtual_channels_option(CLI::App& app, int& virtual_channels) {
 }
 
 void add_machine_options(CLI::App& app, MachineFlags& flags) {
-  app.add_option("--executor", flags.executor,
-                 "Run each node as an OS thread or a fiber of this process; under mpirun as an MPI "
-                 "process, or as one of several fibers in each")
+  app.add_option(
+         "--executor", flags.executor,
+         "Run each node as an OS thread or a fiber of this process; or, under your MPI's mpirun "
+         "(not `wormcube mpirun`), as an MPI process or as one of several fibers of an MPI process")
       ->type_name("threads|fibers|mpi|mpi+fibers")
       ->check(one_of({"threads", "fibers", "mpi", "mpi+fibers"}))
       ->capture_default_str()
       ->group("Machine");
-  app.add_option("--capacity", flags.capacity, "Flits that a channel holds (1 or more)")
+  app.add_option("--capacity", flags.capacity,
+                 "Number of flits that a channel can hold (1 or more)")
       ->type_name("FLITS")
       ->check(between(1, 1 << 20))
       ->capture_default_str()
       ->group("Machine");
   flags.eager_limit_option =
       app.add_option("--eager-limit", flags.eager_limit,
-                     "Messages up to this size travel in flits; longer ones are copied once, from "
-                     "memory to memory. With --executor mpi: messages up to this size are sent "
-                     "eagerly (default 4064)")
+                     "Messages up to this size travel in flits; longer messages are copied once, "
+                     "from memory to memory. With --executor mpi, messages up to this size are "
+                     "sent eagerly (default: 4064)")
           ->type_name("N[K|M|G]")
           ->capture_default_str()
           ->group("Machine");
@@ -52,20 +54,21 @@ void add_machine_options(CLI::App& app, MachineFlags& flags) {
   app.add_flag("--lockstep", flags.lock_step, "Synchronise all nodes after each step")
       ->group("Machine");
   app.add_option("--window", flags.window,
-                 "Steps that a node may have in progress at once (1 with --lockstep); affects "
-                 "times, not results")
+                 "Number of steps that a node may have in progress at once (1 with --lockstep); "
+                 "affects times, not results")
       ->type_name("N")
       ->check(between(1, MachineOptions::most_window))
       ->capture_default_str()
       ->group("Machine");
   app.add_option("--workers", flags.workers,
-                 "Worker threads for fibers, at most one per node (0: one per usable core)")
+                 "Number of worker threads that run the fibers, at most one per node (0: one per "
+                 "usable core)")
       ->type_name("N")
       ->check(between(0, most_workers))
       ->capture_default_str()
       ->group("Machine");
   app.add_flag("--pin", flags.pin,
-               "Pin each worker to a core; threads are assigned in contiguous blocks")
+               "Pin each worker to a core; node threads are assigned to cores in contiguous blocks")
       ->group("Machine");
   add_time_limit_option(app, flags.time_limit, "Machine");
 }
@@ -108,12 +111,12 @@ void add_limit(CLI::App& app, double& seconds, const std::string& group, const s
 
 void add_time_limit_option(CLI::App& app, double& seconds, const std::string& group) {
   add_limit(app, seconds, group,
-            "Stop a dry run or a run after this many seconds each (0: never; exit code 4)");
+            "Stop each dry run or run after this many seconds (exit code 4; 0: no limit)");
 }
 
 void add_command_limit_option(CLI::App& app, double& seconds) {
   add_limit(app, seconds, "Limits",
-            "Stop the command after this many seconds (0: never; exit code 4)");
+            "Stop the command after this many seconds (exit code 4; 0: no limit)");
 }
 
 std::chrono::milliseconds milliseconds_of(double seconds) {

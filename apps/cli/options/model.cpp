@@ -124,14 +124,14 @@ void add_model_options(CLI::App& app, ModelOptions& options) {
   };
   app.add_option("--machine", options.machine,
                  "Take the constants from a profile (`wormcube machines` lists them); explicit "
-                 "options override it")
+                 "options override its values")
       ->type_name("NAME|FILE.json")
       ->group(group);
   options.startup_option =
-      time("--ts", options.startup, "Start-up time of a message, paid by its sender")
+      time("--ts", options.startup, "Start-up time of a message, spent by its sender")
           ->capture_default_str();
   options.transfer_option =
-      time("--tw", options.transfer, "Transfer time of a byte; a flit takes this times --flit")
+      time("--tw", options.transfer, "Transfer time of a byte; a flit takes --flit times as long")
           ->capture_default_str();
   options.rearrange_option =
       time("--tr", options.rearrange, "Rearrangement time per byte, or per KiB as TIME/KiB")
@@ -144,7 +144,7 @@ void add_model_options(CLI::App& app, ModelOptions& options) {
       ->check(one_of({"us", "ps"}))
       ->capture_default_str()
       ->group(group);
-  options.flit_option = app.add_option("--flit", options.flit_bytes, "Bytes in a flit")
+  options.flit_option = app.add_option("--flit", options.flit_bytes, "Number of bytes in a flit")
                             ->type_name("BYTES")
                             ->check(between(1, 1 << 30))
                             ->capture_default_str()
@@ -152,37 +152,41 @@ void add_model_options(CLI::App& app, ModelOptions& options) {
   time("--flit-time", options.flit_time,
        "Time of a flit on a link or port (default: --tw times --flit)");
   time("--hop", options.hop,
-       "Time from a flit's start on a link to its earliest start on the next (default: a flit's "
-       "time)");
+       "Time from when a flit starts on a link to when it can first start on the next (default: "
+       "the time of one flit)");
   time("--credit", options.credit,
-       "Time from a flit's start on the next link until its slot can be reused (default: a "
-       "picosecond)");
-  options.slots_option =
-      app.add_option("--slots", options.slots, "Flits that a virtual channel's buffer holds")
-          ->type_name("N")
-          ->check(between(1, 1 << 30))
-          ->capture_default_str()
-          ->group(group);
-  time("--port-time", options.port_time,
-       "Time of a flit at a node's port, at least its time on a link (default: the same)");
+       "Time from when a flit starts on the next link to when its buffer slot can be reused "
+       "(default: a picosecond)");
+  options.slots_option = app.add_option("--slots", options.slots,
+                                        "Number of flits that a virtual channel's buffer can hold")
+                             ->type_name("N")
+                             ->check(between(1, 1 << 30))
+                             ->capture_default_str()
+                             ->group(group);
+  time(
+      "--port-time", options.port_time,
+      "Time of a flit at a node's port, at least its time on a link (default: its time on a link)");
   options.port_slots_option =
-      app.add_option("--port-slots", options.port_slots,
-                     "Flits that the buffer behind an injection port holds (default: --slots)")
+      app.add_option(
+             "--port-slots", options.port_slots,
+             "Number of flits that the buffer behind an injection port can hold (default: --slots)")
           ->type_name("N")
           ->check(between(1, 1 << 30))
           ->group(group);
-  options.packet_option = app.add_option("--packet", options.packet_bytes,
-                                         "Send messages as packets of this size (0: as worms)")
-                              ->type_name("BYTES")
-                              ->check(between(0, 1 << 30))
-                              ->group(group);
+  options.packet_option =
+      app.add_option("--packet", options.packet_bytes,
+                     "Send messages as packets of this size (0: send them as worms)")
+          ->type_name("BYTES")
+          ->check(between(0, 1 << 30))
+          ->group(group);
   time("--node-time", options.node_time,
-       "Time of a flit on a node's bus to its ports, with packets and all ports (default: no bus)");
+       "With --packet and all-port nodes: time of a flit on the bus between a node and its ports "
+       "(default: no bus)");
   app.add_flag("--lockstep", options.lock_step, "Synchronise all nodes after each step")
       ->group(group);
   app.add_option("--store-and-forward", options.store_and_forward,
-                 "Store whole messages in routers instead of sending worms; pay the start-up once "
-                 "or at each hop")
+                 "Store whole messages in routers instead of sending worms; the start-up time is "
+                 "spent once, or at each hop")
       ->type_name("once|each")
       ->check(one_of({"once", "each"}))
       ->group(group);

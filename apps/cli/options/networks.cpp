@@ -22,8 +22,9 @@ void add_on_option(CLI::App& app, std::vector<std::string>& on, bool required) {
       ->group("What");
   auto failed = std::make_shared<std::vector<std::string>>();
   app.add_option("--without", *failed,
-                 "Remove failed cables (A-B) and nodes from each network: 3-4,17 (the same as "
-                 "torus:8x8~3-4~17). The remaining nodes are renumbered in order")
+                 "Remove failed cables (A-B) and nodes from each network. For example, `--on "
+                 "torus:8x8 --without 3-4,17` is the same as `--on torus:8x8~3-4~17`. The "
+                 "remaining nodes are renumbered in order")
       ->type_name("A-B|NODE")
       ->delimiter(',')
       ->allow_extra_args(false)

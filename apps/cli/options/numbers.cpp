@@ -131,8 +131,8 @@ std::vector<Bytes> parse_sizes(const std::vector<std::string>& texts) {
 CLI::Option* add_sizes_option(CLI::App& app, std::vector<std::string>& sizes, const char* what) {
   return app
       .add_option("--bytes", sizes,
-                  fmt::format("{}. Separate several with commas; a range doubles: 8..64K. A "
-                              "broadcast's block is its message",
+                  fmt::format("{}. Separate several with commas; a range doubles at each step: "
+                              "8..64K. For a broadcast, the block is the whole message",
                               what))
       ->type_name("N[K|M|G][..N][,N..]")
       ->delimiter(',')

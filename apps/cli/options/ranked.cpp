@@ -93,8 +93,8 @@ Priced form_of(std::string_view name, Collective collective, Weights& weights,
 
 void add_ranked_options(CLI::App& app, RankedOptions& options) {
   app.add_option("--algorithm", options.names,
-                 "Only these algorithms, with options or with the cheapest ones: bruck,swing or "
-                 "suh-mesh:order=parity (default: all)")
+                 "Only these algorithms, each with the options given, or else with its cheapest "
+                 "options: bruck,swing or suh-mesh:order=parity (default: all)")
       ->type_name("NAME[:OPTION=VALUE..][,NAME..]")
       ->delimiter(',')
       ->allow_extra_args(false)
@@ -102,8 +102,8 @@ void add_ranked_options(CLI::App& app, RankedOptions& options) {
   add_schedule_option(app, options.schedule, true);
   add_reduction_options(app, options.call, "What");
   app.add_flag("--any-bits", options.any_bits,
-               "Also rank algorithms by which nodes may end with different last bits of a sum of "
-               "rounded numbers")
+               "Also rank algorithms that may leave different last bits of a rounded sum on "
+               "different nodes")
       ->group("What");
 }
 

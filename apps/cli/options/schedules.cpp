@@ -73,12 +73,12 @@ ScheduleFile read_steps(const std::string& file) {
 
 void add_schedule_option(CLI::App& app, std::string& file, bool is_added) {
   app.add_option("--schedule", file,
-                 is_added
-                     ? "Add the messages of a schedule file as the algorithm `schedule` "
-                       "(docs/reference/schedules.md); the file gives OPERATION and network unless "
-                       "you do"
-                     : "Use the messages of a schedule file, which names the blocks that each "
-                       "carries (docs/reference/schedules.md); it gives operation and network")
+                 is_added ? "Add the messages of a schedule file as the algorithm `schedule` "
+                            "(docs/reference/schedules.md); the file supplies OPERATION and the "
+                            "network unless you name them"
+                          : "Use the messages of a schedule file that names the blocks in each "
+                            "message (docs/reference/schedules.md); the file supplies OPERATION "
+                            "and the network unless you name them")
       ->type_name("FILE")
       ->check(file_name())
       ->group("What");

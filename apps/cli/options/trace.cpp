@@ -93,10 +93,10 @@ void add_trace_options(CLI::App& app, TraceOptions& options, const std::string& 
       ->type_name("FILE.json")
       ->check(file_name())
       ->group("Output");
-  app.add_option("--trace-nodes", options.nodes, "Trace only these nodes: 0..7,12")
+  app.add_option("--trace-nodes", options.nodes, "Trace only these nodes, as in 0..7,12")
       ->type_name("LIST")
       ->group("Output");
-  app.add_option("--trace-steps", options.steps, "Trace only these steps: 0..9")
+  app.add_option("--trace-steps", options.steps, "Trace only these steps, as in 0..9")
       ->type_name("A..B")
       ->group("Output");
 }

@@ -102,30 +102,31 @@ void add_output_options(CLI::App& app, OutputOptions& options, bool csv, bool wi
       ->check(file_name())
       ->group("Output");
   if (csv) {
-    app.add_option(
-           "--csv", options.csv,
-           fmt::format(
-               "Also write the results as CSV: one line per result, JSON's keys as column heads{}",
-               wide ? "; --wide: all of them" : ""))
+    app.add_option("--csv", options.csv,
+                   fmt::format("Also write the results as CSV: one line per result, with JSON keys "
+                               "as column heads{}",
+                               wide ? " (all keys with --wide)" : ""))
         ->type_name("FILE|-")
         ->check(file_name())
         ->group("Output");
   }
-  app.add_option(
-         "--jsonl", options.jsonl,
-         "Also write the results as JSON lines: one object per line, as soon as it is known")
+  app.add_option("--jsonl", options.jsonl,
+                 "Also write the results as JSON lines: one object per line, as soon as each "
+                 "result is known")
       ->type_name("FILE|-")
       ->check(file_name())
       ->group("Output");
   options.has_wide = wide;
   if (wide) {
-    app.add_flag("--wide", options.wide, "Print all columns and notes, whatever their width")
+    app.add_flag("--wide", options.wide,
+                 "Print all columns and notes, even if they are wider than the terminal")
         ->group("Output");
   }
-  app.add_flag("--quiet", options.quiet, "Print only column heads, rows, reasons and errors")
+  app.add_flag("--quiet", options.quiet, "Print only column heads, table rows, reasons and errors")
       ->group("Output");
-  app.add_option("--color", options.color,
-                 "Colour winners and failures: auto on a terminal, unless NO_COLOR is set")
+  app.add_option(
+         "--color", options.color,
+         "Colour winners and failures. auto: only on a terminal, and not if NO_COLOR is set")
       ->type_name("auto|always|never")
       ->check(one_of({"auto", "always", "never"}))
       ->group("Output");

@@ -155,7 +155,7 @@ WORMCUBE_ALGORITHM(alltoall_product){
 WORMCUBE_ALGORITHM(alltoall_product_naive){
     .operation = operations::alltoall,
     .name = "product-naive",
-    .summary = "the same, one block at a time in all dimensions but the first",
+    .summary = "like product, but one block at a time in all dimensions except the first",
     .source = "Dimakopoulos, Dimopoulos 1998, Algorithm A1",
     .contention_free = true,
     .exactly_once = true,
