@@ -33,7 +33,9 @@ std::string values_of(std::string_view type, bool& files) {
   if (type == "OPERATION") return "$operations";
   if (type == "PAPER") return "kim suh dimakopoulos wang-tseng";
   if (type == "SHELL") return "bash zsh fish";
-  if (type.starts_with("NAME[")) return "auto all $(_wormcube_algorithms)";
+  if (type.starts_with("NAME[")) {
+    return std::string(type.ends_with("|all") ? "auto all " : "") + "$(_wormcube_algorithms)";
+  }
   std::string words;
   if (type == "NAME|FILE.json") words = "$machines";
   std::istringstream parts{std::string(type)};
