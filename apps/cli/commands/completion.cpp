@@ -31,7 +31,7 @@ bool is_word(std::string_view text) {
 std::string values_of(std::string_view type, bool& files) {
   if (type == "TOPOLOGY") return "$networks";
   if (type == "OPERATION") return "$operations";
-  if (type == "PAPER") return "kim suh dimakopoulos wang-tseng";
+  if (type == "PAPER") return "kim suh dimakopoulos wang-tseng grama";
   if (type == "SHELL") return "bash zsh fish";
   if (type.starts_with("NAME[")) {
     return std::string(type.ends_with("|all") ? "auto all " : "") + "$(_wormcube_algorithms)";
