@@ -95,7 +95,7 @@ void check_run(const cases::Call& call, const Topology& topology) {
 }
 
 // Proofs with blocks of each number of elements, from each root.
-constexpr Rank most_nodes = sanitized ? 6 : 32;
+constexpr Rank most_nodes = sanitized ? 6 : 16;
 // All else, once; sanitizers take combinations of options on small networks only.
 constexpr Rank most_in_walk = sanitized ? 8 : 1 << 20, most_of_options = sanitized ? 4 : 1 << 20;
 bool is_taken(const Collective& collective, const Topology& topology) {
@@ -162,7 +162,7 @@ void check_all_calls(Rank most, cases::Walk walk) {
 }
 TEST_CASE("from many roots, with every shift and choice of sources, all of this holds",
           "[collectives]") {
-  check_all_calls(sanitized ? 6 : 32, cases::Walk::usual);
+  check_all_calls(sanitized ? 6 : 16, cases::Walk::usual);
 }
 TEST_CASE("from every root, with every shift and choice of sources, on up to 64 nodes",
           "[collectives][.][wide]") {
@@ -190,7 +190,7 @@ TEST_CASE("where the operation offers it, the input may lie in the output", "[co
         CHECK(in_place.transmission == out_of_place.transmission);
         CHECK(in_place.total_bytes == out_of_place.total_bytes);
       },
-      sanitized ? 6 : 16);
+      sanitized ? 6 : 9);
 }
 
 TEST_CASE("no prediction is below the lower bound", "[collectives]") {
