@@ -11,7 +11,7 @@ from . import program
 from .commands import Picture
 from .errors import Error, UsageError
 from .program import Progress
-from .result import Result, table_html, table_text, with_options
+from .result import Result, table_html, table_text
 from .schedule import Schedule
 from .topology import text_of
 
@@ -44,13 +44,8 @@ class Comparison(Result):
         return made
 
     def _names(self) -> List[str]:
-        """The algorithms' names as they were given; of `auto` and `all`, those of the calls, with options if a name is not the only one."""
-        calls = self.sizes[0]["calls"]
-        given = [*self.provenance.get("settings", {}).get("algorithm", ()), "schedule"]
-        if len(given) >= len(calls) and all(name.split(":")[0] == call["algorithm"] for name, call in zip(given, calls)):
-            return given[:len(calls)]
-        names = [call["algorithm"] for call in calls]
-        return [name if names.count(name) == 1 else with_options(call) for name, call in zip(names, calls)]
+        """The algorithms' names as they were given, in the order of the calls."""
+        return [*self.provenance["settings"]["algorithm"], "schedule"]
 
     def frame(self) -> Any:
         """A pandas DataFrame of the rows."""
