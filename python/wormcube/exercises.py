@@ -53,7 +53,8 @@ EXERCISES: Dict[int, Exercise] = {exercise.number: exercise for exercise in (
              "alltoall", ("complete:5", "ring:6"), lambda p: p - 1, transmitted=lambda p: p - 1),
     Exercise(5, "Pairs", "Alltoall on 2^d nodes in p - 1 steps, in which each node sends to the node that it receives from.",
              "alltoall", ("hypercube:3", "torus:4x4"), lambda p: p - 1, transmitted=lambda p: p - 1, pairs=True),
-    Exercise(6, "A pipeline", "Broadcast of 8 parts along the line 0, 1, .., p - 1, in p + 6 steps: each node sends part k to the right while part k + 1 comes in.",
+    Exercise(6, "A pipeline", "Broadcast of 8 parts along the line 0, 1, .., p - 1, in p + 6 steps: each node sends part k to the right while "
+             "part k + 1 comes in.",
              "broadcast", ("line:5", "ring:6"), lambda p: p + 6, transmitted=lambda p: (p + 6) / 8, neighbours=True, right=True, options=(("parts", 8),)),
     Exercise(7, "A sum in order", "Reduce to node 0 in ceil(log2 p) steps. The operator need not commute: lower ranks stand on the left.",
              "reduce", ("complete:7", "hypercube:3"), _log),

@@ -107,7 +107,8 @@ class Commands(unittest.TestCase):
         with self.assertRaisesRegex(wc.UsageError, "^plot: argument 1 has 0 results with times;"):
             wc.plot(schedule.check())
         with tempfile.TemporaryDirectory() as folder:
-            for what, name, sentence in ((picture, "x.html", "cannot save 'x.html': a picture is saved as .svg, .pdf or .png; plot(.., html=True) makes a page"),
+            for what, name, sentence in ((picture, "x.html", "cannot save 'x.html': a picture is saved as .svg, .pdf or .png; "
+                                                             "plot(.., html=True) makes a page"),
                                          (page, "x.svg", "cannot save 'x.svg': a page is saved as .html"),
                                          (page, "/no/x.html", "cannot write '/no/x.html': No such file or directory"),
                                          (picture, "/no/x.svg", "cannot write '/no/x.svg': No such file or directory")):
@@ -293,7 +294,8 @@ class Errors(unittest.TestCase):
             self.assertEqual(wc.Schedule.read(path).name, "a ring.txt")
             again = subprocess.run(caught.exception.command, shell=True, capture_output=True, encoding="utf-8")
             self.assertEqual((again.returncode, again.stderr.splitlines()[0]), (2, f"wormcube: {caught.exception}"))
-        self.assertEqual(wc.record(textbook.ring, "ring:3", "allgather").check().provenance.command.split(" ", 1)[1], "check --schedule SCHEDULE.txt --ports auto")
+        found = wc.record(textbook.ring, "ring:3", "allgather").check()
+        self.assertEqual(found.provenance.command.split(" ", 1)[1], "check --schedule SCHEDULE.txt --ports auto")
         with self.assertRaisesRegex(wc.Error, "^cannot write '/no/ring.txt': No such file or directory$"):
             schedule.write("/no/ring.txt")
 
@@ -521,7 +523,8 @@ class Proofs(unittest.TestCase):
     def test_a_plot_has_a_line_for_each_schedule(self):
         schedules = [wc.record(program, "ring:4", "allgather") for program in (textbook.ring, textbook.bruck)]
         replays = [schedule.replay(bytes=[64, 512]) for schedule in schedules]
-        self.assertEqual([(replay.schedule, replay.block_bytes) for those in replays for replay in those], [(name, size) for name in ("ring", "bruck") for size in (64, 512)])
+        self.assertEqual([(replay.schedule, replay.block_bytes) for those in replays for replay in those],
+                         [(name, size) for name in ("ring", "bruck") for size in (64, 512)])
         plotted = wc.plot(replays).svg
         self.assertIn(">ring<", plotted)
         self.assertIn(">bruck<", plotted)
