@@ -7,10 +7,10 @@ import html
 import json
 import os
 import pathlib
+import re
 import shutil
 import subprocess
-import tempfile
-from typing import Any, Iterable, List, Optional, Sequence, Tuple, TYPE_CHECKING, Union
+from typing import Any, Iterable, Iterator, List, Optional, Sequence, Tuple, TYPE_CHECKING, Union
 
 from . import program
 from .errors import Error, UsageError
@@ -26,15 +26,21 @@ __all__ = ["Page", "Picture", "algorithms", "best", "check", "draw", "fft", "mac
 
 
 #: A name, or several.
-Names = Union[str, Sequence[str]]
+Names = Union[str, Iterable[str]]
 
 
 def _on(on: Any) -> List[str]:
     return [] if on is None else ["--on", text_of(on)]
 
 
-def _algorithm(names: Names) -> List[str]:
-    return ["--algorithm", names if isinstance(names, str) else ",".join(names)]
+def _call(command: str, operation: Any, on: Any, algorithm: Optional[Names], options: Any) -> List[str]:
+    """The words of a command that takes an operation, a network and algorithms."""
+    if not isinstance(operation, str):
+        kind = type(operation).__name__
+        hint = f"; for a schedule: schedule.{command}()" if kind == "Schedule" and command in ("check", "run", "replay", "draw") else ""
+        raise UsageError(f"{command}: an operation is a name such as 'allgather', not a {kind}{hint}")
+    named = [] if algorithm is None else ["--algorithm", program.joined("algorithm", algorithm)]
+    return [command, operation, *_on(on), *named, *program.words_of(options)]
 
 
 def check(operation: str, on: Any, algorithm: Names = "auto", *, progress: Progress = None, require: bool = False, **options: Any) -> Results[Check]:
@@ -43,35 +49,39 @@ def check(operation: str, on: Any, algorithm: Names = "auto", *, progress: Progr
     >>> [(result.algorithm, result.startups) for result in check("allgather", "ring:6", ["ring", "bruck"])]
     [('ring', 5), ('bruck', 3)]
     """
-    return program.rows(Check, ["check", operation, *_on(on), *_algorithm(algorithm), *program.words_of(options)], progress, require)
+    return program.rows(Check, _call("check", operation, on, algorithm, options), progress, require)
 
 
 def run(operation: str, on: Any, algorithm: Names = "auto", *, progress: Progress = None, require: bool = False, **options: Any) -> Results[Run]:
     """Run algorithms on the emulated machine: move real data, measure and verify."""
-    return program.rows(Run, ["run", operation, *_on(on), *_algorithm(algorithm), *program.words_of(options)], progress, require)
+    return program.rows(Run, _call("run", operation, on, algorithm, options), progress, require)
 
 
 def best(operation: str, on: Any, *, progress: Progress = None, **options: Any) -> Results[Best]:
-    """Find the best algorithm for each network, block size and port model."""
-    return program.rows(Best, ["best", operation, *_on(on), *program.words_of(options)], progress)
+    """Find the best algorithm for each network, block size and port model, each algorithm with its cheapest options.
+
+    `schedule=` adds a Schedule, or a schedule's file, as the algorithm `schedule`.
+    """
+    return program.rows(Best, _call("best", operation, on, None, options), progress)
 
 
 def replay(operation: str, on: Any, algorithm: Names = "auto", *, progress: Progress = None, **options: Any) -> Results[Replay]:
     """Simulate algorithms on a modelled machine, flit by flit."""
-    return program.rows(Replay, ["replay", operation, *_on(on), *_algorithm(algorithm), *program.words_of(options)], progress)
+    return program.rows(Replay, _call("replay", operation, on, algorithm, options), progress)
 
 
 def algorithms(operation: Optional[str] = None, on: Any = None, *, progress: Progress = None, **options: Any) -> Results[Algorithm]:
-    """List algorithms; with a network, those that it admits."""
-    named = [] if operation is None else [operation]
-    return program.rows(Algorithm, ["list", *named, *_on(on), *program.words_of(options)], progress)
+    """List algorithms; with a network, those that can run on it."""
+    words = ["list", *_on(on), *program.words_of(options)] if operation is None else _call("list", operation, on, None, options)
+    return program.rows(Algorithm, words, progress)
 
 
 def show(operation: str, on: Any, algorithm: str = "auto", **options: Any) -> "Schedule":
     """The schedule of an algorithm, as `show --write-schedule` writes it."""
     from .schedule import Schedule
-    words = ["show", operation, *_on(on), *_algorithm(algorithm), *program.words_of(options), "--write-schedule", "-"]
-    return Schedule.parse(program.text(words), f"{operation} {algorithm} on {text_of(on)}")
+    shown = Schedule.parse(program.text(_call("show", operation, on, algorithm, options), ["--write-schedule", "-"]))
+    shown.name = algorithm
+    return shown
 
 
 def machines(name: Optional[str] = None) -> Results[Machine]:
@@ -84,19 +94,27 @@ def reproduce(paper: str, *, progress: Progress = None, **options: Any) -> Resul
     return program.rows(Reproduction, ["reproduce", paper, *program.words_of(options)], progress)
 
 
-class _Written:
-    """What the program drew, as text."""
+def _ending(path: Union[str, "os.PathLike[str]"], allowed: Sequence[str], hint: str) -> str:
+    """The ending of a file's name, if it is allowed."""
+    ending = pathlib.Path(path).suffix.lower()
+    if ending not in allowed:
+        raise UsageError(f"cannot save '{os.fspath(path)}': {hint}")
+    return ending
+
+
+class Page:
+    """A page of the program; a notebook shows it in a frame."""
+
+    #: The frame's height in a notebook, in pixels.
+    height = 1000
 
     def __init__(self, text: str) -> None:
         self.text = text
 
     def save(self, path: Union[str, "os.PathLike[str]"]) -> None:
-        """Write it to a file."""
-        pathlib.Path(path).write_text(self.text, encoding="utf-8")
-
-
-class Page(_Written):
-    """A page of the program; a notebook shows it in a frame."""
+        """Write it to a file NAME.html."""
+        _ending(path, (".html", ".htm"), "a page is saved as .html")
+        program.write(path, self.text)
 
     @property
     def html(self) -> str:
@@ -104,12 +122,15 @@ class Page(_Written):
         return self.text
 
     def _repr_html_(self) -> str:
-        return (f'<iframe srcdoc="{html.escape(self.text)}" width="100%" height="640" '
+        return (f'<iframe srcdoc="{html.escape(self.text)}" width="100%" height="{self.height}" '
                 'style="border:0" title="wormcube"></iframe>')
 
 
-class Picture(_Written):
+class Picture:
     """A picture in SVG."""
+
+    def __init__(self, text: str) -> None:
+        self.text = text
 
     @property
     def svg(self) -> str:
@@ -117,15 +138,17 @@ class Picture(_Written):
         return self.text
 
     def save(self, path: Union[str, "os.PathLike[str]"]) -> None:
-        """Write it to a file: SVG, or PDF or PNG by the ending of its name (these need rsvg-convert)."""
-        ending = pathlib.Path(path).suffix.lower()
-        if ending not in (".pdf", ".png"):
-            super().save(path)
+        """Write it to a file NAME.svg, .pdf or .png; the last two need rsvg-convert."""
+        ending = _ending(path, (".svg", ".pdf", ".png"), "a picture is saved as .svg, .pdf or .png; plot(.., html=True) makes a page")
+        if ending == ".svg":
+            program.write(path, self.text)
             return
         converter = shutil.which("rsvg-convert")
         if converter is None:
             raise Error(f"{os.fspath(path)}: {ending[1:].upper()} needs rsvg-convert (Debian: librsvg2-bin); save it as .svg instead")
-        subprocess.run([converter, f"--format={ending[1:]}", f"--output={os.fspath(path)}"], input=self.text.encode(), check=True)
+        done = subprocess.run([converter, f"--format={ending[1:]}", f"--output={os.fspath(path)}"], input=self.text.encode(), stderr=subprocess.PIPE)
+        if done.returncode != 0:
+            raise Error(f"cannot write '{os.fspath(path)}': {done.stderr.decode(errors='replace').strip()}")
 
     def _repr_html_(self) -> str:
         return self.image("max-width:100%;box-sizing:border-box;padding:12px;border-radius:6px;background:#fff")
@@ -138,31 +161,42 @@ class Picture(_Written):
 
 def draw(operation: str, on: Any, algorithm: Names = "auto", **options: Any) -> Page:
     """A page that plays an operation's algorithms."""
-    return Page(program.text(["draw", operation, *_on(on), *_algorithm(algorithm), *program.words_of(options), "--html", "-"]))
+    return Page(program.text(_call("draw", operation, on, algorithm, options), ["--html", "-"]))
+
+
+def _rows(results: Any) -> Iterator[Any]:
+    """The JSON of a result, or of all results in lists."""
+    if not isinstance(results, Result):
+        if isinstance(results, str) or not isinstance(results, Iterable):
+            raise UsageError(f"plot() takes results of run, algorithms, check, replay or reproduce, not a {type(results).__name__}; "
+                             "for a schedule: plot(schedule.run(bytes=[8, 512]))")
+        for one in results:
+            yield from _rows(one)
+        return
+    yield results.json()
 
 
 def plot(*results: Union[Result, Iterable[Result]], html: bool = False, **options: Any) -> Union[Page, Picture]:
-    """Plot results of run, algorithms, check, replay or reproduce: a picture, with html=True a page; no matplotlib needed."""
-    with tempfile.TemporaryDirectory(prefix="wormcube-") as folder:
-        names = []
-        for at, those in enumerate(results):
-            if not isinstance(those, (Result, Iterable)):
-                raise UsageError(f"plot() takes results of run, algorithms, check, replay or reproduce, not a {type(those).__name__}; "
-                                 "for a schedule: plot([schedule.run(bytes=size) for size in (8, 512)])")
-            rows = [result.json() for result in ([those] if isinstance(those, Result) else those)]
-            if not rows:
-                raise Error("nothing to plot: there are no results")
-            names.append(os.path.join(folder, f"results-{at}.jsonl"))
-            with open(names[-1], "w", encoding="utf-8") as file:
-                file.writelines(json.dumps(row) + "\n" for row in rows)
-        words = ["plot", *names, *program.words_of(options)]
-        try:
-            return Page(program.text([*words, "--html", "-"])) if html else Picture(program.text([*words, "--svg", "-"]))
-        except UsageError as error:
-            sentence = str(error)
-            for at, name in enumerate(names, 1):
-                sentence = sentence.replace(f"'{name}'", f"argument {at}")
-            raise UsageError(sentence, error.code, error.command) from error
+    """Plot results of run, algorithms, check, replay or reproduce: a picture, with html=True a page; no matplotlib needed.
+
+    Each algorithm is a line, and each schedule of your own is a line with its `name`. Results in several arguments are results of
+    several machines or days: their measured times are lines of their own.
+    """
+    files, given = [], [list(_rows(those)) for those in results]
+    built_in = {row.get("algorithm") for rows in given for row in rows if row.get("schedule") is None}
+    for at, rows in enumerate(given, 1):
+        if not rows:
+            raise Error("nothing to plot: there are no results")
+        for number, row in enumerate(rows):
+            name = row.get("schedule")
+            if name is not None:
+                rows[number] = {**row, "algorithm": f"{name} (schedule)" if name in built_in else name}
+        files.append(program.File(f"RESULTS-{at}.jsonl", "".join(json.dumps(row) + "\n" for row in rows)))
+    words = ["plot", *files, *program.words_of(options)]
+    try:
+        return Page(program.text(words, ["--html", "-"])) if html else Picture(program.text(words, ["--svg", "-"]))
+    except UsageError as error:
+        raise UsageError(re.sub(r"'RESULTS-(\d+)\.jsonl'", r"argument \1", str(error)), error.code, error.command) from error
 
 
 def fft(x: Any, on: Any = "torus:8x8", **options: Any) -> Tuple[Any, Fft]:
@@ -182,9 +216,7 @@ def _by_files(command: str, kind: Any, data: Any, on: Any, options: Any) -> Tupl
         import numpy
     except ImportError:
         raise Error(f"{command}() needs numpy: apt install python3-numpy, or pip install numpy") from None
-    with tempfile.TemporaryDirectory(prefix="wormcube-") as folder:
-        given, made = os.path.join(folder, "in.npy"), os.path.join(folder, "out.npy")
-        numpy.save(given, numpy.ascontiguousarray(data))
-        words = [command, "--input", given, "--output", made, *_on(on), *program.words_of(options)]
-        result = program.rows(kind, words)[0]
-        return numpy.load(made), result
+    given, made = program.File("IN.npy"), program.File("OUT.npy")
+    numpy.save(given, numpy.ascontiguousarray(data))
+    result = program.rows(kind, [command, "--input", given, "--output", made, *_on(on), *program.words_of(options)])[0]
+    return numpy.load(made), result

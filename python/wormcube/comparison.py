@@ -4,16 +4,15 @@ from __future__ import annotations
 
 import dataclasses
 import html
-import os
 import pathlib
-import tempfile
-from typing import Any, Dict, List, Sequence
+from typing import Any, Dict, Iterable, List, Union
 
 from . import program
 from .commands import Picture
-from .errors import Error
+from .errors import Error, UsageError
 from .program import Progress
 from .result import Result, table_html, table_text
+from .schedule import Schedule
 from .topology import text_of
 
 __all__ = ["Comparison", "compare"]
@@ -37,8 +36,16 @@ class Comparison(Result):
 
     def rows(self) -> List[Dict[str, Any]]:
         """A row for each block size: each algorithm's time in microseconds, and the fastest."""
-        return [{"block_bytes": size["block_bytes"], **{call["algorithm"]: call["time_us"] for call in size["calls"]}, "fastest": size["fastest"]}
-                for size in self.sizes]
+        made = []
+        for size in self.sizes:
+            times = dict(zip(self._names(), (call["time_us"] for call in size["calls"])))
+            known = [(time, at, name) for at, (name, time) in enumerate(times.items()) if time is not None]
+            made.append({"block_bytes": size["block_bytes"], **times, "fastest": min(known)[2] if known else None})
+        return made
+
+    def _names(self) -> List[str]:
+        """The algorithms' names as they were given, in the order of the calls."""
+        return [*self.provenance["settings"]["algorithm"], "schedule"]
 
     def frame(self) -> Any:
         """A pandas DataFrame of the rows."""
@@ -67,12 +74,23 @@ class Comparison(Result):
         return table_html(self._shown()) + "".join(f"<p>{html.escape(line)}</p>" for line in self._sentences())
 
 
-def compare(operation: str, on: Any, algorithms: Sequence[str], *, progress: Progress = None, **options: Any) -> Comparison:
-    """Compare a few algorithms by block size, and explain the difference."""
-    names = algorithms if isinstance(algorithms, str) else ",".join(algorithms)
-    with tempfile.TemporaryDirectory(prefix="wormcube-") as folder:
-        plot = os.path.join(folder, "times.svg")
-        words = ["compare", operation, "--on", text_of(on), "--algorithm", names, *program.words_of(options), "--plot", plot]
-        made = program.whole(Comparison, words, progress)
-        made._drawn.append(pathlib.Path(plot).read_text(encoding="utf-8"))
+def compare(operation: str, on: Any, algorithms: Union[str, Iterable[Union[str, Schedule]]], *, progress: Progress = None,
+            **options: Any) -> Comparison:
+    """Compare a few algorithms by block size, and explain the difference.
+
+    An algorithm that is named without options has its default ones. Name others, such as "swing:form=latency": only `best` searches
+    for the cheapest options. One of the algorithms may be a Schedule, whose column is `schedule`; `schedule=` takes it, or its file, too.
+    """
+    if not isinstance(algorithms, str):
+        those = list(algorithms)
+        own = [one for one in those if isinstance(one, Schedule)] + [options[name] for name in ("schedule",) if name in options]
+        if len(own) > 1:
+            raise UsageError(f"compare takes one schedule, not {len(own)}")
+        if own:
+            options["schedule"] = own[0]
+        algorithms = program.joined("algorithms", [one for one in those if not isinstance(one, Schedule)])
+    words = ["compare", operation, "--on", text_of(on), "--algorithm", algorithms, *program.words_of(options)]
+    plot = program.File("times.svg")
+    made = program.whole(Comparison, words, ["--plot", plot], progress)
+    made._drawn.append(pathlib.Path(plot).read_text(encoding="utf-8"))
     return made

@@ -8,7 +8,12 @@ __all__ = ["Deadlock", "Error", "Failed", "NodeError", "Stopped", "TextError", "
 
 
 class Error(Exception):
-    """What the package raises: the program's sentence, its exit code, its command line, and the results before it."""
+    """What the package raises: a sentence, and the program's exit code, command line and results before the error.
+
+    `code` is None and `command` is empty if the program was not run. `command` is the line to paste into a shell. A schedule without
+    a file of its own is SCHEDULE.txt in it, which `schedule.write("SCHEDULE.txt")` makes; arrays are IN.npy and OUT.npy. The file of
+    a networkx graph lasts as long as Python runs.
+    """
 
     def __init__(self, sentence: str, code: Optional[int] = None, command: str = "", results: Sequence[Any] = ()) -> None:
         super().__init__(sentence)
@@ -38,7 +43,13 @@ class Stopped(Error):
 
 
 class NodeError(Error):
-    """A node program did what it may not do; its own exception, if any, is the cause."""
+    """A node program did what it may not do; its own exception, if any, is the cause.
+
+    `record` runs without the program, so `command` is empty. `schedule` has the steps up to the error: `error.schedule.picture(step)`
+    draws one, `error.schedule.messages()` lists them.
+    """
+
+    schedule: Any = None
 
 
 class TextError(Error, ValueError):

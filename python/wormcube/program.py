@@ -11,8 +11,10 @@ import shutil
 import signal
 import subprocess
 import sys
+import tempfile
 import threading
-from typing import Any, Callable, Dict, IO, List, Mapping, Optional, Sequence, Tuple, Type, TypeVar, Union
+import weakref
+from typing import Any, Callable, Dict, IO, Iterable, List, Mapping, Optional, Sequence, Tuple, Type, TypeVar, Union
 
 from .errors import Deadlock, Error, Failed, Stopped, TextError, TimeLimit, UsageError
 from .result import Result, Results, finding
@@ -53,8 +55,40 @@ def find() -> str:
     return found
 
 
+class File(str):
+    """A temporary file's path, in a folder that lives as long as the path; commands and sentences show another name."""
+
+    shown: str
+
+    def __new__(cls, shown: str, text: str = "") -> "File":
+        folder = tempfile.mkdtemp(prefix="wormcube-")
+        made = super().__new__(cls, os.path.join(folder, "file" + pathlib.Path(shown).suffix))
+        made.shown = shown
+        weakref.finalize(made, shutil.rmtree, folder, True)
+        write(made, text)
+        return made
+
+
+def write(path: Union[str, "os.PathLike[str]"], text: str) -> None:
+    """Write a file, or an Error with its name."""
+    try:
+        pathlib.Path(path).write_text(text, encoding="utf-8")
+    except OSError as error:
+        raise Error(f"cannot write '{os.fspath(path)}': {error.strerror}") from error
+
+
+def joined(name: str, value: Any) -> str:
+    """A value as an option's word: a list, a range or an array is joined by commas."""
+    if isinstance(value, (str, os.PathLike)) or not isinstance(value, Iterable):
+        return str(value)
+    words = [str(one) for one in value]
+    if not words:
+        raise UsageError(f"{name} is empty: give at least one value, or leave it out")
+    return ",".join(words)
+
+
 def words_of(options: Mapping[str, Any]) -> List[str]:
-    """Keyword arguments as options: in_place=True is --in-place, bytes=[8, 64] is --bytes 8,64."""
+    """Keyword arguments as options: in_place=True is --in-place, bytes=[8, 64] is --bytes 8,64; a Schedule becomes a file."""
     words: List[str] = []
     for name, value in options.items():
         option = "--" + name.rstrip("_").replace("_", "-")
@@ -63,7 +97,7 @@ def words_of(options: Mapping[str, Any]) -> List[str]:
         if value is True:
             words.append(option)
             continue
-        text = ",".join(str(one) for one in value) if isinstance(value, (list, tuple)) else str(value)
+        text = value.as_file() if hasattr(value, "as_file") else joined(name, value)
         if text.startswith("-"):
             words.append(f"{option}={text}")
         else:
@@ -74,8 +108,9 @@ def words_of(options: Mapping[str, Any]) -> List[str]:
 class _Errors(threading.Thread):
     """Reads the program's standard error: the last sentence, and progress for those who ask."""
 
-    def __init__(self, stream: IO[str], shown: bool) -> None:
+    def __init__(self, call: "Call", stream: IO[str], shown: bool) -> None:
         super().__init__(daemon=True)
+        self.call = call
         self.stream = stream
         self.shown = shown
         self.lines: List[str] = []
@@ -83,7 +118,7 @@ class _Errors(threading.Thread):
 
     def run(self) -> None:
         with self.stream:
-            for line in self.stream:
+            for line in map(self.call.renamed, self.stream):
                 self.lines.append(line.rstrip("\n"))
                 del self.lines[:-1000]
                 if self.shown:
@@ -100,11 +135,12 @@ class _Errors(threading.Thread):
 
 
 class Call:
-    """One run of the program."""
+    """One run of the program; `command` is the line to paste, without the options of `output`."""
 
-    def __init__(self, words: Sequence[str], shown: bool = False) -> None:
-        self.words = [find(), *words]
-        self.command = shlex.join(self.words)
+    def __init__(self, words: Sequence[str], output: Sequence[str] = (), shown: bool = False) -> None:
+        self.words = [find(), *words, *output]
+        self.files = [word for word in self.words if isinstance(word, File)]
+        self.command = shlex.join([word.shown if isinstance(word, File) else word for word in self.words[:1 + len(words)]])
         try:
             # A group of its own: Ctrl-C reaches the program once, from end().
             self.process = subprocess.Popen(self.words, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
@@ -114,7 +150,17 @@ class Call:
                         command=self.command) from error
         assert self.process.stdout is not None and self.process.stderr is not None
         self.output = self.process.stdout
-        self.errors = _Errors(self.process.stderr, shown)
+        self.errors = _Errors(self, self.process.stderr, shown)
+
+    def renamed(self, text: str) -> str:
+        """The program's output with the names of temporary files that people see."""
+        for file in self.files:
+            text = text.replace(file, file.shown)
+        return text
+
+    def renamed_values(self, made: Dict[str, Any]) -> Dict[str, Any]:
+        """The same in an object of JSON."""
+        return {key: self.renamed(value) if isinstance(value, str) else value for key, value in made.items()}
 
     def _kill(self) -> None:
         """Kill the program and its children, which may hold its output open."""
@@ -170,25 +216,26 @@ def _signal_name(number: int) -> str:
 def _checked(line: str, call: Call) -> Dict[str, Any]:
     """A line's object, if it is one of a schema that this package reads."""
     try:
-        row = json.loads(line)
+        row = json.loads(line, object_hook=call.renamed_values if call.files else None)
     except ValueError:
         row = None
     if not isinstance(row, dict):
         raise Error(f"'{call.words[0]}' printed a line that is not a JSON object: {line.strip()[:80]!r}", command=call.command)
     provenance = row.get("provenance")
     number = provenance.get("schema") if isinstance(provenance, dict) else None
-    if not isinstance(number, int):
+    if not isinstance(provenance, dict) or not isinstance(number, int):
         raise Error(f"'{call.words[0]}' printed JSON without the number of its schema; is it wormcube?", command=call.command)
     if not SCHEMAS[0] <= number <= SCHEMAS[1]:
         older = "the program is older; rebuild it" if number < SCHEMAS[0] else "this package is older; install the program's own"
         known = str(SCHEMAS[0]) if SCHEMAS[0] == SCHEMAS[1] else f"{SCHEMAS[0]} to {SCHEMAS[1]}"
         raise Error(f"'{call.words[0]}' writes JSON of schema {number}, this package reads {known}: {older}", command=call.command)
+    provenance["command"] = call.command
     return row
 
 
 def rows(kind: Type[R], words: Sequence[str], progress: Progress = None, require: bool = False) -> Results[R]:
     """Run a command and return its results."""
-    call = Call([*words, "--jsonl", "-"], shown=progress is True)
+    call = Call(words, ["--jsonl", "-"], shown=progress is True)
     results: Results[R] = Results()
 
     def take(line: str) -> None:
@@ -226,8 +273,8 @@ def rows(kind: Type[R], words: Sequence[str], progress: Progress = None, require
     return results
 
 
-def _output(words: Sequence[str], progress: Progress) -> Tuple[str, Call]:
-    call = Call(words, shown=progress is True)
+def _output(words: Sequence[str], form: Sequence[str], progress: Progress) -> Tuple[str, Call]:
+    call = Call(words, form, shown=progress is True)
     try:
         output = call.output.read()
         code = call.code()
@@ -239,15 +286,16 @@ def _output(words: Sequence[str], progress: Progress) -> Tuple[str, Call]:
     return output, call
 
 
-def text(words: Sequence[str], progress: Progress = None) -> str:
-    """Run a command and return what it prints."""
-    return _output(words, progress)[0]
+def text(words: Sequence[str], output: Sequence[str] = (), progress: Progress = None) -> str:
+    """Run a command and return what it prints, in a form that the options of `output` choose."""
+    printed, call = _output(words, output, progress)
+    return call.renamed(printed)
 
 
-def whole(kind: Type[R], words: Sequence[str], progress: Progress = None) -> R:
+def whole(kind: Type[R], words: Sequence[str], output: Sequence[str] = (), progress: Progress = None) -> R:
     """Run a command whose JSON is one object, and return its result."""
-    output, call = _output([*words, "--json", "-"], progress)
-    return kind.from_json(_checked(output, call))
+    printed, call = _output(words, [*output, "--json", "-"], progress)
+    return kind.from_json(_checked(printed, call))
 
 
 def text_error(error: UsageError) -> Union[TextError, UsageError]:

@@ -48,7 +48,14 @@ class ReceiveOp:
 class Node:
     """What a node program knows of its node, and the sends and receives that it yields."""
 
-    __slots__ = ("rank", "size", "left", "right", "topology", "_recorder", "_gap", "_phases", "_steps")
+    __slots__ = {
+        "rank": "The node's number, 0 to size - 1.",
+        "size": "The number of nodes.",
+        "left": "The node rank - 1; that of node 0 is the last node. It need not be a neighbour in the network.",
+        "right": "The node rank + 1; that of the last node is node 0. It need not be a neighbour in the network.",
+        "topology": "The network, a Topology.",
+        "_recorder": "", "_gap": "", "_phases": "", "_steps": "",
+    }
 
     def __init__(self, rank: int, recorder: "_Recorder") -> None:
         self.rank = rank
@@ -63,15 +70,19 @@ class Node:
 
     @property
     def coordinates(self) -> Tuple[int, ...]:
-        """The node's coordinates; the last dimension is the fastest."""
+        """The node's coordinates in the network: on torus:4x4, node 7 is (1, 3). The last dimension is the fastest."""
         return self.topology.coordinates(self.rank)
 
     def neighbour(self, dimension: int, hops: int) -> int:
-        """The node that this many hops lead to in a dimension."""
+        """The node that many hops away in a dimension of the network: neighbour(0, 1) is the next one in dimension 0, neighbour(0, -1) the one before."""
         return self.topology.neighbour(self.rank, dimension, hops)
 
     def send(self, to: int, *what: Blocks, tag: int = 0, by: str = "") -> SendOp:
-        """Send blocks, or lists of blocks, in this order in one message; with none, a message without data."""
+        """Send blocks, or lists of blocks, in this order in one message; with none, a message without data.
+
+        Messages between the same two nodes in one step may have different tags. `by` gives the message a path of its own, in text 2's
+        words: by="0+1 1-2" goes 1 hop up in dimension 0, then 2 hops down in dimension 1.
+        """
         kept: List[Any] = []
         values: List[Value] = []
         for one in what:
@@ -150,7 +161,7 @@ class _Recorder:
         blocks = [self.block((rank,), number) for number in range(count)]
         return blocks if self.operation.gives_list() else blocks[0]
 
-    def check_end(self, rank: int, result: List[Any]) -> None:
+    def check_end(self, rank: int, result: List[Any], schedule: Schedule) -> None:
         """The names of what a rank ends with must be right."""
         wanted = self.operation.ends(rank)
         if len(result) != len(wanted):
@@ -164,7 +175,18 @@ class _Recorder:
             right = [(number, part) for part in range(self.naming.parts)]
             if [value[1:] for value in held.values] != right or any(
                     order_of(value[0], word, self.commutative and self.operation.reduces) is None for value in held.values):
-                raise NodeError(f"ends with {held} as its block {at}; expected {self.block(word, number)}")
+                raise NodeError(f"ends with {held} as its block {at}; expected {self.block(word, number)}{_origin(schedule, rank, held)}")
+
+
+def _origin(schedule: Schedule, rank: int, held: Block) -> str:
+    """The last message that brought a node these values."""
+    for number in reversed(range(schedule.steps)):
+        line = schedule.steps_[number].get(rank)
+        for source in [op.source for op in line.ops if isinstance(op, Receive)] if line is not None else ():
+            sent = [value for op in schedule.steps_[number][source].ops if isinstance(op, Send) and op.to == rank for value in op.values or ()]
+            if set(held.values) <= set(sent):
+                return f"; node {source} sent {held} in step {number}"
+    return ""
 
 
 def _flat(yielded: Any, into: List[Any]) -> None:
@@ -188,7 +210,7 @@ def _answer(what: Tuple[Any, ...]) -> Any:
 def record(program: Program, on: Any, operation: str, *, block: int = 1024, parts: int = 1, element: int = 1, sizes: Optional[Sequence[Any]] = None,
            commutative: bool = False, about: Union[str, Iterable[str]] = (), options: Mapping[str, Any] = {}, most_steps: int = 100_000,
            **arguments: Any) -> Schedule:
-    """Run a node program on every rank, step by step, and return its schedule.
+    """Run a node program on every rank, step by step, and return its schedule; a NodeError has the schedule up to the error.
 
     The program is a generator function `program(node, given, result)`. The arguments of the operation (root, distance,
     sources, permutation), `parts` and the options go to its parameters of these names.
@@ -230,6 +252,21 @@ def record(program: Program, on: Any, operation: str, *, block: int = 1024, part
         if not inspect.isgenerator(made):
             raise UsageError(f"{getattr(program, '__name__', 'the node program')} is not a generator function: it has no yield")
         running[node.rank] = made
+    try:
+        _run(schedule, recorder, nodes, results, running, most_steps)
+    except NodeError as error:
+        error.schedule = schedule
+        raise
+    finally:
+        schedule.name = getattr(program, "__name__", schedule.name)
+        schedule.phases = _phases(nodes, len(schedule.steps_))
+        schedule.finish()
+    return schedule
+
+
+def _run(schedule: Schedule, recorder: _Recorder, nodes: Sequence[Node], results: Sequence[List[Any]], running: Dict[int, Generator[Any, Any, Any]],
+         most_steps: int) -> None:
+    """All ranks' steps, until the last rank has ended."""
     answers: Dict[int, Any] = {}
     step = 0
     while running:
@@ -244,10 +281,10 @@ def record(program: Program, on: Any, operation: str, *, block: int = 1024, part
                     _flat(running[rank].send(answers.get(rank)), ops)
                     yielded[rank] = ops
                 except StopIteration:
-                    recorder.check_end(rank, results[rank])
+                    recorder.check_end(rank, results[rank], schedule)
                     del running[rank]
                 for op in ops:
-                    _check_peer(op, rank, topology.nodes)
+                    _check_peer(op, rank, schedule.nodes)
                     if isinstance(op, SendOp):
                         sends.setdefault((rank, op.to, op.tag), []).append(op)
             except NodeError as fault:
@@ -262,13 +299,9 @@ def record(program: Program, on: Any, operation: str, *, block: int = 1024, part
                 schedule.add_gap(step, rank, node._gap, ended=rank not in running)
                 node._gap = None
         answers = _match(schedule, step, yielded, sends)
-        for rank in nodes_ended(schedule, yielded, topology.nodes):
+        for rank in nodes_ended(schedule, yielded, schedule.nodes):
             schedule.ended.setdefault(rank, step)
         step += 1
-    schedule.name = getattr(program, "__name__", schedule.name)
-    schedule.phases = _phases(nodes, len(schedule.steps_))
-    schedule.finish()
-    return schedule
 
 
 def nodes_ended(schedule: Schedule, yielded: Mapping[int, Any], nodes: int) -> Iterable[int]:
@@ -312,7 +345,13 @@ def _match(schedule: Schedule, step: int, yielded: Mapping[int, List[Any]], send
     for (source, to, tag_number), rest in count.items():
         if rest:
             tag = f" with tag {tag_number}" if tag_number else ""
-            faults.append((source, f"sends to node {to}{tag}, which receives nothing"))
+            received = [op for op in yielded.get(to, ()) if isinstance(op, ReceiveOp)]
+            some = [op for op in received if op.source == source]
+            wrong = ("receives nothing" if not received else
+                     f"does not receive from node {source}" if not some else
+                     f"does not receive from node {source} with tag {tag_number}" if all(op.tag != tag_number for op in some) else
+                     f"receives fewer messages from node {source}")
+            faults.append((source, f"sends to node {to}{tag}, which {wrong}"))
     if faults:
         rank, text = min(faults, key=lambda fault: fault[0])
         raise NodeError(f"node {rank}, step {step}: {text}")

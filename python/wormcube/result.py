@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import dataclasses
+import difflib
 import html
 import keyword
-from typing import Any, Callable, ClassVar, Dict, Generic, List, Mapping, Sequence, Tuple, Type, TypeVar
+from typing import Any, Callable, ClassVar, Dict, Generic, List, Mapping, Optional, Sequence, Tuple, Type, TypeVar
 
-from .errors import Error, Failed
+from .errors import Error, Failed, UsageError
 
 __all__ = ["Result", "Results"]
 
@@ -69,6 +70,8 @@ class Result:
 
     def __init_subclass__(cls, **arguments: Any) -> None:
         super().__init_subclass__(**arguments)
+        if "passed" not in getattr(cls, "__annotations__", {}):  # best, replay, algorithms: there is nothing to pass
+            setattr(cls, "passed", None)
         _kinds[cls.__name__] = cls
 
     def json(self) -> Dict[str, Any]:
@@ -76,9 +79,12 @@ class Result:
         return self._source
 
     def _scalars(self) -> Dict[str, Any]:
-        """The numbers, words and truth values, without the reasons of missing ones."""
-        return {field_name(key): value for key, value in self._source.items()
+        """The numbers, words and truth values, without the reasons of missing ones; the runner-up of a ranking."""
+        made = {field_name(key): value for key, value in self._source.items()
                 if not isinstance(value, (dict, list)) and not key.endswith("_reason")}
+        if made.get("margin") is not None and len(self._source.get("ranking", ())) > 1:
+            made["runner_up"] = with_options(self._source["ranking"][1])
+        return made
 
     def _row(self) -> Dict[str, Any]:
         """The main figures, as tables show them."""
@@ -89,9 +95,8 @@ class Result:
         return dict(list(scalars.items())[:10])
 
     def require(self: R) -> R:
-        """Return the result if it passed, otherwise raise Failed with the first finding."""
-        if self._source.get("passed") is not True:
-            raise Failed(finding(self), command=str(self._source.get("provenance", {}).get("command", "")), results=Results([self]))
+        """Return the result if it passed, or if its command gives no verdict (best, replay, algorithms); otherwise raise Failed with the first finding."""
+        Results([self]).require()
         return self
 
     def _line(self) -> str:
@@ -106,6 +111,11 @@ class Result:
 
 
 _kinds: Dict[str, Type[Result]] = {}
+
+
+def with_options(call: Mapping[str, Any]) -> str:
+    """An algorithm with its options, as --algorithm takes it."""
+    return ":".join([call["algorithm"], *(f"{name}={value}" for name, value in (call.get("options") or {}).items())])
 
 
 def finding(result: Result) -> str:
@@ -162,6 +172,9 @@ class Results(List[R], Generic[R]):
         """The results for each value of a key, in the order of their first."""
         groups: Dict[Any, Results[R]] = {}
         for result in self:
+            if not hasattr(result, key):
+                near = difflib.get_close_matches(key, [field.name for field in dataclasses.fields(result)], 1)
+                raise UsageError(f"{type(result).__name__} has no key '{key}'" + (f" (did you mean '{near[0]}'?)" if near else ""))
             groups.setdefault(getattr(result, key), Results()).append(result)
         return groups
 
@@ -170,15 +183,16 @@ class Results(List[R], Generic[R]):
         return Results(result for result in self if test(result))
 
     @property
-    def passed(self) -> bool:
-        """Whether all results passed."""
-        return all(result.json().get("passed") is True for result in self)
+    def passed(self) -> Optional[bool]:
+        """Whether all results passed; None if no result is wrong and some have no verdict, such as those of best and replay."""
+        verdicts = [result.json().get("passed") for result in self]
+        return False if False in verdicts else None if None in verdicts else True
 
     def require(self) -> "Results[R]":
-        """Return the results if all passed, otherwise raise Failed with the first finding."""
+        """Return the results if all passed, or if their command gives no verdict; otherwise raise Failed with the first finding."""
         for result in self:
-            if result.json().get("passed") is not True:
-                raise Failed(finding(result), results=self)
+            if result.json().get("passed", True) is not True:
+                raise Failed(finding(result), command=str(result.json().get("provenance", {}).get("command", "")), results=self)
         return self
 
     def __str__(self) -> str:

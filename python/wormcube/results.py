@@ -15,7 +15,7 @@ class Best(Result):
     """A result of `wormcube best`."""
 
     _columns = (
-        "operation", "topology", "ports", "block_bytes", "winner", "model_time_us", "margin",
+        "operation", "topology", "ports", "block_bytes", "winner", "model_time_us", "runner_up", "margin",
     )
     _nested = {
         "cost_model": "CostModel", "ranking": "Ranked", "provenance": "Provenance",

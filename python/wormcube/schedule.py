@@ -5,8 +5,8 @@ from __future__ import annotations
 import contextlib
 import os
 import pathlib
-import tempfile
-from typing import Any, Callable, ClassVar, Dict, Iterator, List, NamedTuple, Optional, Sequence, Tuple, Union
+import re
+from typing import Any, Callable, ClassVar, Dict, Iterable, List, NamedTuple, Optional, overload, Sequence, Tuple, Type, Union
 
 from . import program, text
 from .apply import apply
@@ -34,7 +34,11 @@ class Message(NamedTuple):
 
 
 class Schedule:
-    """Who sends what to whom in each step."""
+    """Who sends what to whom in each step.
+
+    `name` is what plots, players and tables call it: the node program's name, the file's, or the one that you set. `on` is the
+    network's text, `nodes` its number of nodes. The option `schedule=` of functions takes a Schedule, or the path of its file.
+    """
 
     #: Notebooks show larger players as still pictures of this many steps, of networks with up to this many nodes.
     page_limit: ClassVar[int] = 2_000_000
@@ -56,6 +60,7 @@ class Schedule:
         self.end: Dict[int, Gap] = {}
         self.ended: Dict[int, int] = {}
         self.name = "schedule"
+        self._path: Optional[str] = None
         self._text: Optional[str] = None
 
     # Made step by step.
@@ -100,12 +105,12 @@ class Schedule:
             source = pathlib.Path(path).read_bytes()
         except OSError as error:
             raise Error(f"cannot read '{name}': {error.strerror}") from error
-        if text.is_text(source):
-            return text.read(source.decode("utf-8"), name)
         try:
-            return text.read(program.text(["show", "--schedule", name, "--write-schedule", "-"]), name)
+            found = text.read(source.decode("utf-8") if text.is_text(source) else program.text(["show", "--schedule", name], ["--write-schedule", "-"]), name)
         except UsageError as error:
             raise program.text_error(error) from error
+        found.name, found._path = pathlib.Path(path).name, name
+        return found
 
     @property
     def text(self) -> str:
@@ -116,7 +121,8 @@ class Schedule:
 
     def write(self, path: FilePath) -> None:
         """Write text 2 to a file."""
-        pathlib.Path(path).write_text(self.text, encoding="utf-8")
+        program.write(path, self.text)
+        self._path = os.fspath(path)
 
     def convert(self, format: str, path: FilePath) -> None:
         """Write the schedule in another format: "goal" for LogGOPSim and ATLAHS, "msccl" for RCCL and MSCCL, "c" for MPI programs."""
@@ -124,16 +130,11 @@ class Schedule:
             known = ", ".join(f"'{name}'" for name in self.formats)
             reason = f"cannot write '{format}' yet" if format == "chakra" else f"unknown format '{format}'"
             raise UsageError(f"{reason}: convert() writes {known}, write() writes text 2")
-        with self._file() as source:
-            converted = program.text(["show", "--schedule", source, f"--{format}", "-"])
-        pathlib.Path(path).write_text(converted, encoding="utf-8")
+        program.write(path, program.text(["show", "--schedule", self.as_file()], [f"--{format}", "-"]))
 
-    @contextlib.contextmanager
-    def _file(self) -> Iterator[str]:
-        with tempfile.TemporaryDirectory(prefix="wormcube-") as folder:
-            path = os.path.join(folder, "schedule.txt")
-            self.write(path)
-            yield path
+    def as_file(self) -> program.File:
+        """A temporary file for the program; commands and errors name the file that the schedule was read from or written to, or SCHEDULE.txt."""
+        return program.File(self._path or "SCHEDULE.txt", self.text)
 
     # What it is.
 
@@ -185,8 +186,23 @@ class Schedule:
     # By the program.
 
     def _named(self, result: R) -> R:
-        """The result with this schedule's name instead of the temporary file's."""
-        return type(result).from_json({**result.json(), "schedule": self.name})
+        """The result with this schedule's name, and, where the program leaves them out, its operation and its block."""
+        source: Dict[str, Any] = {**result.json(), "schedule": self.name}
+        if isinstance(result, Run):
+            source["algorithm"] = self.name
+        filled: Dict[str, Any] = {"operation": self.operation, "block_bytes": self.sizes.block}
+        for key, value in filled.items():
+            if key in source and source[key] is None and value is not None:
+                source[key] = value
+                source.pop(key + "_reason", None)
+        return type(result).from_json(source)
+
+    def _results(self, kind: Type[R], command: str, progress: Progress, require: bool, options: Dict[str, Any]) -> Any:
+        """The result for one block size, or the results for several."""
+        rows = program.rows(kind, [command, "--schedule", self.as_file(), *program.words_of(options)], progress, require)
+        sizes = options.get("bytes")
+        several = len(rows) > 1 or isinstance(sizes, Iterable) and not isinstance(sizes, str)
+        return Results(self._named(row) for row in rows) if several else self._named(rows[0])
 
     def _proof_options(self, as_: Optional[str], arguments: Dict[str, Any]) -> List[str]:
         if as_ is None and arguments:
@@ -194,38 +210,51 @@ class Schedule:
         return program.words_of({"as": as_, **arguments})
 
     def check(self, as_: Optional[str] = None, ports: str = "auto", *, progress: Progress = None, **arguments: Any) -> Check:
-        """Prove the schedule as its operation, or as another one, and count it."""
+        """Prove the schedule as its operation, or as another one, and count it.
+
+        Blocks of a schedule may differ in size, so it has `transmission_bytes`, and its `transmission_blocks` is None.
+        """
         words = self._proof_options(as_, arguments)
-        with self._file() as path:
-            return self._named(program.rows(Check, ["check", "--schedule", path, "--ports", ports, *words], progress)[0])
+        return self._named(program.rows(Check, ["check", "--schedule", self.as_file(), "--ports", ports, *words], progress)[0])
 
     def require(self, as_: Optional[str] = None, ports: str = "auto", **arguments: Any) -> Check:
-        """The same, or Failed with the first finding."""
+        """Prove the schedule as check() does, and return the Check; raise Failed with the first finding if the proof fails."""
         found = self.check(as_, ports, **arguments)
         if not found.passed and ports == "auto" and found.port_violations and found.delivered:
             raise Failed(f'{finding(found)}, and nodes have one port: require(ports="all") gives each one per link', command=found.provenance.command,
                          results=Results([found]))
         return found.require()
 
-    def run(self, *, progress: Progress = None, require: bool = False, **options: Any) -> Run:
-        """Run the schedule on the emulated machine with real data, and verify every byte."""
-        with self._file() as path:
-            return program.rows(Run, ["run", "--schedule", path, *program.words_of(options)], progress, require)[0]
+    @overload
+    def run(self, *, bytes: Union[None, int, str] = None, progress: Progress = None, require: bool = False, **options: Any) -> Run: ...
 
-    def replay(self, *, progress: Progress = None, **options: Any) -> Replay:
-        """Simulate the schedule on a modelled machine, flit by flit."""
-        with self._file() as path:
-            return self._named(program.rows(Replay, ["replay", "--schedule", path, *program.words_of(options)], progress)[0])
+    @overload
+    def run(self, *, bytes: Iterable[int], progress: Progress = None, require: bool = False, **options: Any) -> Results[Run]: ...
+
+    def run(self, *, bytes: Any = None, progress: Progress = None, require: bool = False, **options: Any) -> Any:
+        """Run the schedule on the emulated machine with real data, and verify every byte. Several sizes give Results."""
+        return self._results(Run, "run", progress, require, {"bytes": bytes, **options})
+
+    @overload
+    def replay(self, *, bytes: Union[None, int, str] = None, progress: Progress = None, **options: Any) -> Replay: ...
+
+    @overload
+    def replay(self, *, bytes: Iterable[int], progress: Progress = None, **options: Any) -> Results[Replay]: ...
+
+    def replay(self, *, bytes: Any = None, progress: Progress = None, **options: Any) -> Any:
+        """Simulate the schedule on a modelled machine, flit by flit, with its own sizes or with `bytes`. Several sizes give Results."""
+        return self._results(Replay, "replay", progress, False, {"bytes": bytes, **options})
 
     def draw(self, **options: Any) -> Page:
         """The page that plays the schedule."""
-        with self._file() as path:
-            return Page(program.text(["draw", "--schedule", path, *program.words_of(options), "--html", "-"]))
+        file, name = self.as_file(), re.sub('["<>&\\\\]', "_", self.name)
+        file.shown = re.sub('["<>&\\\\]', "_", file.shown)
+        page = program.text(["draw", "--schedule", file, *program.words_of(options)], ["--html", "-"])
+        return Page(page.replace('"algorithm":"schedule"', f'"algorithm":"{name}"').replace(", schedule<", f", {name}<"))
 
     def picture(self, step: int = 0) -> Picture:
         """A step's messages on the links of the network."""
-        with self._file() as path:
-            return Picture(program.text(["show", "--schedule", path, "--step", str(step), "--svg", "-"]))
+        return Picture(program.text(["show", "--schedule", self.as_file(), "--step", str(step)], ["--svg", "-"]))
 
     # In this process.
 

@@ -19,7 +19,10 @@ __all__ = ["Topology", "text_of", "topology"]
 
 
 class Topology:
-    """A network; `facts` has what `wormcube topology` prints."""
+    """A network: its text `name`, its number of `nodes`, and each dimension's size in `sizes` and shape in `shapes`.
+
+    On torus:4x3, `sizes` is (4, 3) and `shapes` is ("ring", "ring").
+    """
 
     def __init__(self, name: str, shapes: Sequence[Tuple[str, int]], facts: Optional[TopologyFacts] = None) -> None:
         self.name = name

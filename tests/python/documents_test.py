@@ -86,6 +86,13 @@ class Pages(unittest.TestCase):
         self.assertGreater(attempted, 3)
 
 
+def left_ring(node, mine, out):
+    out[node.rank] = held = mine
+    for t in range(node.size - 1):
+        held = yield node.send(node.left, held), node.receive(node.right)
+        out[(node.rank + 1 + t) % node.size] = held
+
+
 class Notebooks(unittest.TestCase):
     folder = support.ROOT / "python/notebooks"
 
@@ -152,6 +159,14 @@ class Notebooks(unittest.TestCase):
                 self.assertRegex(output["data"]["text/plain"], r"^Exercise \d+, .*: not yet\n  \S+: node \d, step 1: ends without its block 0\n  \S+: [^\n]*$")
                 self.assertIn("not yet", output["data"]["text/html"])
 
+    def test_errors_in_exercises_advise_what_students_can_do(self):
+        def order(node, mine, result):
+            got = yield node.exchange(node.rank ^ 1, mine) if node.rank < 2 else None
+            result[0] = node.combine(max(mine, got, key=str), min(mine, got, key=str))
+        report = exercises.check(7, order)
+        self.assertEqual(report.sentences[0], "complete:7: node 0, step 1: combines 1 with 0: lower ranks must be on the left")
+        self.assertEqual(len(report.schedules), 2)
+
     @support.needs_proof
     def test_solved_exercises_pass(self):
         for number, name in SOLUTIONS.items():
@@ -165,6 +180,8 @@ class Notebooks(unittest.TestCase):
     def test_solutions_that_are_right_but_slow_are_not_accepted(self):
         for number, program, sentence in ((2, textbook.ring, "it is right, but needs 7 start-ups, and 3 will do"),
                                           (1, textbook.bruck, "it is right, but a message travels 2 links: send to neighbours only"),
+                                          (1, left_ring, "it is right, but step 0: node 0 sends to 5: send only to the neighbour on the right"),
+                                          (2, textbook.bruck, "it is right, but step 0: node 0 sends to 7, which does not send to it"),
                                           (5, textbook.exchange, "it is right, but step 0: node 0 sends to 1, which does not send to it"),
                                           (4, textbook.bruck_exchange, "it is right, but transmits 5 blocks, and 4 will do")):
             with self.subTest(number):

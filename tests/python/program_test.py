@@ -3,6 +3,7 @@
 import json
 import os
 import pathlib
+import shlex
 import shutil
 import signal
 import subprocess
@@ -49,6 +50,20 @@ class Commands(unittest.TestCase):
         self.assertEqual(list(results.by("topology")), ["ring:4", "ring:5"])
         self.assertEqual([result.nodes for result in results.where(lambda result: result.nodes > 4)], [5])
 
+    def test_iterables_of_sizes(self):
+        for sizes in (range(64, 192, 64), (size for size in (64, 128))):
+            self.assertEqual([result.block_bytes for result in wc.replay("allgather", "ring:4", "ring", bytes=sizes)], [64, 128])
+        if support.has("numpy"):
+            import numpy
+            self.assertEqual(len(wc.replay("allgather", "ring:4", "ring", bytes=numpy.array([64, 128]))), 2)
+        with self.assertRaisesRegex(wc.UsageError, "^bytes is empty: give at least one value, or leave it out$"):
+            wc.check("allgather", "ring:4", bytes=[])
+
+    def test_what_is_no_operation(self):
+        schedule = wc.record(textbook.ring, "ring:4", "allgather")
+        with self.assertRaisesRegex(wc.UsageError, r"^draw: an operation is a name such as 'allgather', not a Schedule; for a schedule: schedule.draw\(\)$"):
+            wc.draw(schedule, "ring:8")
+
     def test_run(self):
         one, = wc.run("allreduce", "ring:4", "recursive-doubling", bytes=64, iterations=3, operator="sum", in_place=True, require=True)
         self.assertIsInstance(one, wc.Run)
@@ -60,6 +75,11 @@ class Commands(unittest.TestCase):
         self.assertTrue(any(best.winner.startswith(row.algorithm) for row in best.ranking))
         replayed, = wc.replay("allgather", "ring:4", "ring", machine="t3d")
         self.assertGreater(replayed.time_ps, 0)
+        self.assertEqual((replayed.passed, replayed.require(), wc.Results([replayed]).passed), (None, replayed, None))
+        self.assertEqual(wc.Results([best]).require(), [best])
+        self.assertIn(f"runner_up {best.ranking[1].algorithm}", str(best))
+        with self.assertRaisesRegex(wc.UsageError, r"^Best has no key 'winer' \(did you mean 'winner'\?\)$"):
+            wc.Results([best]).by("winer")
         self.assertIn("ring", [each.algorithm for each in wc.algorithms("allgather", "ring:4") if each.admitted])
         self.assertIn("t3d", [machine.name for machine in wc.machines()])
         torus = wc.topology("torus:4x4")
@@ -80,13 +100,21 @@ class Commands(unittest.TestCase):
         one, = wc.run("allgather", "ring:4", "ring", bytes=8, iterations=1)
         self.assertIn("<svg", wc.plot(one, [one]).svg)
         schedule = wc.record(textbook.ring, "ring:4", "allgather")
-        for what, sentence in ((schedule, r"^plot\(\) takes results of .* or reproduce, not a Schedule; for a schedule: plot\(\[schedule\.run\("),
+        for what, sentence in ((schedule, r"^plot\(\) takes results of .* or reproduce, not a Schedule; for a schedule: plot\(schedule\.run\(bytes=\[8, 512\]\)\)$"),
                                ([], "^nothing to plot: there are no results$")):
             with self.assertRaisesRegex(wc.Error, sentence):
                 wc.plot(what)
         with self.assertRaisesRegex(wc.UsageError, "^plot: argument 1 has 0 results with times;"):
             wc.plot(schedule.check())
         with tempfile.TemporaryDirectory() as folder:
+            for what, name, sentence in ((picture, "x.html", "cannot save 'x.html': a picture is saved as .svg, .pdf or .png; "
+                                                             "plot(.., html=True) makes a page"),
+                                         (page, "x.svg", "cannot save 'x.svg': a page is saved as .html"),
+                                         (page, "/no/x.html", "cannot write '/no/x.html': No such file or directory"),
+                                         (picture, "/no/x.svg", "cannot write '/no/x.svg': No such file or directory")):
+                with self.assertRaises(wc.Error) as caught:
+                    what.save(name)
+                self.assertEqual(str(caught.exception), sentence)
             picture.save(os.path.join(folder, "plot.svg"))
             with open(os.path.join(folder, "plot.svg"), encoding="utf-8") as file:
                 self.assertEqual(file.read(), picture.svg)
@@ -198,7 +226,7 @@ class Commands(unittest.TestCase):
 COMPARED = {"operation": "allgather", "topology": "ring:4", "nodes": 4, "arguments": {}, "cost": "formula", "cost_model": {}, "crossovers": [],
             "explanation": ["ring: fewer bytes"], "sizes": [{"block_bytes": 8, "fastest": "ring", "margin": 2.0, "calls": [
                 {"algorithm": "ring", "time_us": 1.5}, {"algorithm": "bruck", "time_us": 3.0}]}],
-            "provenance": {"schema": 3, "version": "0.1.0", "command": "wormcube compare"}}
+            "provenance": {"schema": 3, "version": "0.1.0", "command": "wormcube compare", "settings": {"algorithm": ["ring", "bruck"]}}}
 
 
 class Comparisons(unittest.TestCase):
@@ -212,6 +240,11 @@ class Comparisons(unittest.TestCase):
             self.assertEqual(compared.frame().shape, (len(compared.sizes), 4))
 
     def test_what_compare_writes(self):
+        swing = {"sizes": [{"block_bytes": 8, "fastest": "swing", "margin": 2.0, "calls": [
+            {"algorithm": "swing", "options": {"form": form}, "time_us": time} for form, time in (("latency", 3.0), ("parts", 1.5))]}]}
+        given = {"provenance": {**COMPARED["provenance"], "settings": {"algorithm": ["swing:form=latency", "swing:form=parts"]}}}
+        self.assertEqual(wc.Comparison.from_json({**COMPARED, **swing, **given}).rows(),
+                         [{"block_bytes": 8, "swing:form=latency": 3.0, "swing:form=parts": 1.5, "fastest": "swing:form=parts"}])
         script = f"""while [ "$1" != --plot ]; do shift; done\necho '<svg/>' > "$2"\necho '{json.dumps(COMPARED)}'\n"""
         with Fake(script):
             compared = wc.compare("allgather", "ring:4", ["ring", "bruck"], bytes=8)
@@ -220,7 +253,14 @@ class Comparisons(unittest.TestCase):
 
     @unittest.skipIf("unknown" in support.said("compare", "--help") or "Subcommands" in support.said("compare", "--help"), "the program has no command compare")
     def test_the_program(self):
-        self.look_at(wc.compare("allgather", "ring:6", ["ring", "bruck"], bytes=[8, 4096]))
+        compared = wc.compare("allgather", "ring:6", ["ring", "bruck"], bytes=[8, 4096])
+        self.look_at(compared)
+        self.assertEqual(shlex.split(compared.provenance["command"])[1:], "compare allgather --on ring:6 --algorithm ring,bruck --bytes 8,4096".split())
+        schedule = wc.record(textbook.bruck, "ring:6", "allgather")
+        for compared in (wc.compare("allgather", "ring:6", ["ring", schedule], bytes=8), wc.compare("allgather", "ring:6", "ring", bytes=8, schedule=schedule)):
+            self.assertEqual((list(compared.rows()[0]), compared.rows()[0]["fastest"]), (["block_bytes", "ring", "schedule", "fastest"], "schedule"))
+        with self.assertRaisesRegex(wc.UsageError, "^compare takes one schedule, not 2$"):
+            wc.compare("allgather", "ring:6", ["ring", schedule, schedule])
 
 
 class Errors(unittest.TestCase):
@@ -238,6 +278,26 @@ class Errors(unittest.TestCase):
     def test_words_that_look_like_options(self):
         with self.assertRaisesRegex(wc.UsageError, "--no-such-option"):
             wc.check("allgather", "ring:4", no_such_option=True)
+
+    def test_commands_and_sentences_name_no_temporary_file(self):
+        schedule = wc.Schedule.parse(wc.record(textbook.ring, "ring:3", "allgather").text.replace("to 1 [2]", "to 1 [0]"))
+        with tempfile.TemporaryDirectory(prefix="it's a folder ") as folder:
+            path = os.path.join(folder, "a ring.txt")
+            for name in ("SCHEDULE.txt", path):
+                for call in (schedule.run, schedule.draw):
+                    with self.assertRaises(wc.UsageError) as caught:
+                        call()
+                    self.assertTrue(str(caught.exception).startswith(f"{name}: the schedule does not perform allgather: "), caught.exception)
+                    self.assertIn(f" --schedule {shlex.quote(name)}", caught.exception.command)
+                    self.assertFalse(caught.exception.command.endswith("-"), caught.exception.command)
+                schedule.write(path)
+            self.assertEqual(wc.Schedule.read(path).name, "a ring.txt")
+            again = subprocess.run(caught.exception.command, shell=True, capture_output=True, encoding="utf-8")
+            self.assertEqual((again.returncode, again.stderr.splitlines()[0]), (2, f"wormcube: {caught.exception}"))
+        found = wc.record(textbook.ring, "ring:3", "allgather").check()
+        self.assertEqual(shlex.split(found.provenance.command)[1:], ["check", "--schedule", "SCHEDULE.txt", "--ports", "auto"])
+        with self.assertRaisesRegex(wc.Error, "^cannot write '/no/ring.txt': No such file or directory$"):
+            schedule.write("/no/ring.txt")
 
     def test_a_time_limit(self):
         with self.assertRaises(wc.TimeLimit) as caught:
@@ -457,16 +517,35 @@ class Proofs(unittest.TestCase):
     def test_a_replay(self):
         replayed = wc.record(textbook.ring, "ring:4", "allgather").replay(machine="t3d")
         self.assertGreater(replayed.time_ps, 0)
-        self.assertRegex(str(replayed), r"^schedule ring  topology ring:4  time_ps \d+  ")
+        self.assertRegex(str(replayed), r"^operation allgather  schedule ring  topology ring:4  block_bytes 1024  time_ps \d+  ")
+
+    @support.needs_proof
+    def test_a_plot_has_a_line_for_each_schedule(self):
+        schedules = [wc.record(program, "ring:4", "allgather") for program in (textbook.ring, textbook.bruck)]
+        replays = [schedule.replay(bytes=[64, 512]) for schedule in schedules]
+        self.assertEqual([(replay.schedule, replay.block_bytes) for those in replays for replay in those],
+                         [(name, size) for name in ("ring", "bruck") for size in (64, 512)])
+        plotted = wc.plot(replays).svg
+        self.assertIn(">ring<", plotted)
+        self.assertIn(">bruck<", plotted)
+        self.assertNotIn(">schedule<", plotted)
+        self.assertNotIn(tempfile.gettempdir() + "/wormcube-", plotted)
+        self.assertIn(">bruck<", wc.plot([schedule.replay(machine="t3d") for schedule in schedules]).svg)
+        self.assertIn(">bruck (schedule)<", wc.plot(replays, wc.replay("allgather", "ring:4", "bruck", bytes=[64, 512])).svg)
 
     @support.takes_schedules("run")
     def test_a_run(self):
         ran = wc.record(textbook.ring, "ring:4", "allgather").run(bytes=64, iterations=3, require=True)
-        self.assertTrue(ran.passed)
+        self.assertEqual((ran.passed, ran.algorithm, ran.source), (True, "ring", "SCHEDULE.txt"))
+        several = wc.record(textbook.ring, "ring:4", "allgather").run(bytes=[64], iterations=1)
+        self.assertEqual([result.block_bytes for result in several], [64])
 
     def test_a_player(self):
         schedule = wc.record(textbook.ring, "ring:4", "allgather")
-        self.assertIn('"algorithm":"schedule"', schedule.draw().text)
+        drawn = schedule.draw().text
+        self.assertIn('"algorithm":"ring"', drawn)
+        self.assertIn("<h1>allgather on ring:4, ring</h1>", drawn)
+        self.assertNotIn(tempfile.gettempdir() + "/wormcube-", drawn)
         self.assertIn("<svg", schedule.picture(2).svg)
         self.assertTrue(schedule._repr_html_().startswith("<iframe"))
         schedule.page_limit = 10

@@ -112,6 +112,26 @@ class Faults(unittest.TestCase):
             yield node.send(node.right, mine) if node.rank == 0 else None
         self.fails(program, "node 0, step 0: sends to node 1, which receives nothing")
 
+    def test_a_send_to_a_node_that_receives_from_others(self):
+        def program(node, mine, out):
+            if node.rank in (0, 4):
+                yield node.send(5, mine)
+            elif node.rank == 5:
+                yield node.receive(4)
+            else:
+                yield
+        error = self.fails(program, "node 0, step 0: sends to node 5, which does not receive from node 0")
+        self.assertEqual([(message.source, message.to) for message in error.schedule.messages()], [(0, 5), (4, 5)])
+        self.assertEqual((error.command, error.code), ("", None))
+
+        def tags(node, mine, out):
+            yield (node.send(1, mine), node.send(1, mine, tag=2)) if node.rank == 0 else node.receive(0, tag=2) if node.rank == 1 else None
+        self.fails(tags, "node 0, step 0: sends to node 1, which does not receive from node 0 with tag 0")
+
+        def twice(node, mine, out):
+            yield [node.send(1, mine)] * 2 if node.rank == 0 else node.receive(0) if node.rank == 1 else None
+        self.fails(twice, "node 0, step 0: sends to node 1, which receives fewer messages from node 0")
+
     def test_a_receive_that_nobody_sends(self):
         def program(node, mine, out):
             yield
@@ -140,6 +160,11 @@ class Faults(unittest.TestCase):
             return
             yield
         self.fails(wrong, "node 0, step 0: ends with 0 as its block 1; expected 1")
+
+        def too_late(node, mine, out):
+            out[node.rank] = mine
+            out[node.right] = yield node.send(node.right, mine), node.receive(node.left)
+        self.fails(too_late, "node 0, step 1: ends with 2 as its block 1; expected 1; node 2 sent 2 in step 0", on="ring:3")
 
         def not_yielded(node, mine, out):
             out[0] = node.receive(node.left)
@@ -273,5 +298,8 @@ class Names(unittest.TestCase):
             for name, member in vars(kind).items():
                 if not name.startswith("_") and (callable(member) or isinstance(member, (property, classmethod))):
                     self.assertTrue((member.__func__ if isinstance(member, classmethod) else member).__doc__, f"{kind.__name__}.{name}")
+        for name in ("rank", "size", "left", "right", "topology"):
+            self.assertTrue(wc.Node.__slots__[name], name)
+        self.assertIn("`sizes`", wc.Topology.__doc__)
         for name in textbook.__all__:
             self.assertTrue(getattr(textbook, name).__doc__, name)

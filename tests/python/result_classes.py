@@ -8,7 +8,7 @@ import textwrap
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 # The command's schema, the name of its result, and the columns of its table.
 COMMANDS = [
-    ("best", "Best", "operation topology ports block_bytes winner model_time_us margin"),
+    ("best", "Best", "operation topology ports block_bytes winner model_time_us runner_up margin"),
     ("check", "Check", "operation algorithm topology startups messages transmission_blocks transmission_bytes rearranged_blocks combined_blocks link_load_max "
                        "delivered exactly_once passed"),
     ("fft", "Fft", "topology algorithm method shape time_median_us passed"),
