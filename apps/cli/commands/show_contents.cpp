@@ -108,11 +108,9 @@ std::vector<Contents::Message> Contents::advance() {
       const OpRecord& record = log.ops[op];
       const auto values = named_.names[r].of(op);
       const auto rank = static_cast<Rank>(r);
-      if (record.kind == Op::Kind::send) {
-        messages.push_back({rank, record.peer, names_text(named_.words, named_.form, values)});
-      } else {
-        for (const NamedValue& value : values) arrived.emplace_back(rank, key_of(value));
-      }
+      if (record.kind != Op::Kind::send) continue;
+      messages.push_back({rank, record.peer, names_text(named_.words, named_.form, values)});
+      for (const NamedValue& value : values) arrived.emplace_back(record.peer, key_of(value));
     }
   }
   for (const auto& [rank, key] : arrived) nodes_[static_cast<std::size_t>(rank)].held.insert(key);
