@@ -389,7 +389,7 @@ Action add_compare(CLI::App& program) {
       ->type_name("NAME[:OPTION=VALUE..],NAME..")
       ->description(
           "Two or more names from `wormcube list`, separated by commas, each with its "
-          "options: suh-mesh:order=parity");
+          "options (suh-mesh:order=parity), or else with its cheapest options for each block size");
   add_schedule_option(app, options->schedule, true);
   add_sizes_option(app, options->bytes, "Block sizes");
   add_call_options(app, options->call);
