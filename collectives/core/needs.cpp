@@ -11,7 +11,7 @@ namespace wormcube::needs {
 
 std::string has_factor(const Topology& topology, const Graph& graph) {
   // Failed links turn a network into one graph, which has its name.
-  if (graph.name() == topology.name()) {
+  if (graph.shape() == Shape::graph && graph.name() == topology.name()) {
     return fmt::format("{} is one arbitrary graph", topology.name());
   }
   return fmt::format("{} has {}", topology.name(), graph.name());

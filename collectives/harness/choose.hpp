@@ -94,8 +94,9 @@ std::optional<Priced> cheapest_form(const Algorithm& algorithm, Weights& weights
                                     const CostModel& model, Bytes block_bytes,
                                     const Arguments& arguments, Bits bits);
 /// The algorithms that this network admits and that need no more than these ports, by standing() of
-/// predicted_us of weigh()'s result, each in its cheapest form. Among equal ones those made for these ports come first,
-/// then the first by name. The commands `best`, `list` and `auto` all rank by this function.
+/// predicted_us of weigh()'s result, each in its cheapest form. Among equal ones those made for
+/// these ports come first, then the first by name. The commands `best`, `list` and `auto` all rank
+/// by this function.
 std::vector<Priced> ranking(Operation operation, Weights& weights, const CostModel& model,
                             Bytes block_bytes, Ports ports, const Arguments& arguments = {},
                             Bits bits = Bits::same);

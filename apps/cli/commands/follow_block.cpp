@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "wormcube/apps/cli/commands/follow_block.hpp"
 
+#include "wormcube/apps/cli/output/table.hpp"
 #include "wormcube/collectives/harness/check.hpp"
 #include "wormcube/collectives/harness/contract.hpp"
 #include "wormcube/runtime/base/error.hpp"
@@ -12,6 +13,8 @@
 #include <cstdint>
 #include <cstring>
 #include <optional>
+#include <string>
+#include <utility>
 
 #include <fmt/core.h>
 
@@ -79,6 +82,32 @@ BlockWay follow_block(const Collective& collective, const Topology& topology, Ra
   };
   prove(topology, collective_program(collective, contract, &verification), listen);
   return way;
+}
+
+Json print_way(const OutputOptions& output, const BlockWay& way, Rank from, Rank to) {
+  print_setting(output, "block", fmt::format("from node {} to node {}", from, to));
+  Table table({{.head = "step"},
+               {.head = "from"},
+               {.head = "to"},
+               {.head = "part", .unit = "block"},
+               {.head = "message", .unit = "blocks"}});
+  Json hops = Json::array();
+  const auto blocks = [&way](double words) { return words / static_cast<double>(way.words); };
+  constexpr double word_bytes = 8;
+  for (const BlockHop& hop : way.hops) {
+    const double part = blocks(static_cast<double>(hop.words)),
+                 message = blocks(static_cast<double>(hop.bytes) / word_bytes);
+    table.add({std::to_string(hop.step), std::to_string(hop.from), std::to_string(hop.to),
+               cell(part), cell(message)});
+    hops.push_back({{"step", hop.step},
+                    {"from", hop.from},
+                    {"to", hop.to},
+                    {"part", json_value(part)},
+                    {"message_blocks", json_value(message)}});
+  }
+  print_table(output, table);
+  if (from == to && way.hops.empty()) print_note(output, "the node keeps it: no message has it");
+  return {{"from", from}, {"to", to}, {"hops", std::move(hops)}};
 }
 
 }  // namespace wormcube::cli

@@ -2,6 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include "wormcube/apps/cli/core/json.hpp"
+#include "wormcube/apps/cli/output/files.hpp"
 #include "wormcube/collectives/core/registry.hpp"
 
 #include <cstddef>
@@ -34,5 +36,8 @@ std::pair<Rank, Rank> parse_block(std::string_view text, const Topology& topolog
 /// second.
 BlockWay follow_block(const Collective& collective, const Topology& topology, Rank from, Rank to,
                       bool in_place);
+
+/// Prints the hops as a table, and returns them as JSON.
+Json print_way(const OutputOptions& output, const BlockWay& way, Rank from, Rank to);
 
 }  // namespace wormcube::cli

@@ -3,6 +3,7 @@
 #include "wormcube/apps/cli/commands/commands.hpp"
 #include "wormcube/apps/cli/commands/follow_block.hpp"
 #include "wormcube/apps/cli/commands/show_contents.hpp"
+#include "wormcube/apps/cli/commands/show_json.hpp"
 #include "wormcube/apps/cli/commands/sweep.hpp"
 #include "wormcube/apps/cli/core/json.hpp"
 #include "wormcube/apps/cli/core/print.hpp"
@@ -99,51 +100,6 @@ bool has_tables(const ShowCommand& options) {
          options.c.empty();
 }
 
-Json message_json(const DrawnMessage& message, const Routing& routing, const DrawnStep& step,
-                  Bytes block_bytes) {
-  Json route = Json::array();
-  for (const Channel channel : message.route) {
-    const Link link = routing.link(channel);
-    const auto load = std::ranges::lower_bound(step.links, link, {}, &LinkLoad::link);
-    route.push_back({{"link", link},
-                     {"link_name", routing.topology().link_name(link)},
-                     {"virtual_channel", routing.virtual_channel(channel)},
-                     {"load", load->messages}});
-  }
-  Json moves = Json::array();
-  for (const Move move : message.moves)
-    moves.push_back({{"dimension", move.dimension}, {"hops", move.hops}});
-  Json json{{"from", message.from}, {"to", message.to}, {"bytes", message.bytes}};
-  const double blocks =
-      block_bytes > 0 ? static_cast<double>(message.bytes) / static_cast<double>(block_bytes) : 0;
-  put(json, "blocks", block_bytes > 0 ? json_value(blocks) : Json(nullptr),
-      "blocks of this operation have no common size");
-  json["tag"] = message.tag;
-  json["moves"] = std::move(moves);
-  json["load"] = message.load;
-  json["route"] = std::move(route);
-  return json;
-}
-
-Json step_json(const DrawnStep& step, const DrawnStep& shown, const Routing& routing,
-               Bytes block_bytes) {
-  Json messages = Json::array(), links = Json::array();
-  for (const DrawnMessage& message : shown.messages)
-    messages.push_back(message_json(message, routing, step, block_bytes));
-  for (const LinkLoad& load : step.links) {
-    links.push_back({{"link", load.link},
-                     {"link_name", routing.topology().link_name(load.link)},
-                     {"messages", load.messages},
-                     {"bytes", load.bytes}});
-  }
-  Json json{{"step", step.step}};
-  put(json, "phase", step.phase.empty() ? Json(nullptr) : Json(step.phase), "it has no name");
-  json["link_load_max"] = step.busiest();
-  json["messages"] = std::move(messages);
-  json["links"] = std::move(links);
-  return json;
-}
-
 /// One step as a picture, with tooltips.
 std::string step_svg(const DrawnStep& step, const Routing& routing) {
   const apps::Layout layout = apps::layout(routing);
@@ -155,22 +111,13 @@ std::string step_svg(const DrawnStep& step, const Routing& routing) {
                             step.phase.empty() ? "" : ": ", step.phase)});
 }
 
-/// The size of a whole schedule's JSON, with its text.
-double json_bytes(const Schedule& schedule, const Routing& routing) {
-  constexpr double message_bytes = 1500, hop_bytes = 600;
-  double bytes = 0;
-  std::vector<Channel> route;
-  for (Rank rank = 0; rank < schedule.topology.nodes(); ++rank) {
-    for (std::size_t step = 0; step < schedule.steps(); ++step) {
-      for (const OpRecord& op : schedule.ops(rank, step)) {
-        if (op.kind != Op::Kind::send) continue;
-        route.clear();
-        routing.route(rank, op.peer, route);
-        bytes += message_bytes + hop_bytes * static_cast<double>(route.size());
-      }
-    }
-  }
-  return bytes;
+/// Writes the JSON files; CSV is written elsewhere.
+ExitCode written(const Context& context, OutputOptions output, Json json) {
+  output.csv.clear();
+  std::vector<Json> results;
+  results.push_back(std::move(json));
+  write_results(context, output, std::move(results), true);
+  return passed;
 }
 
 /// Throws UsageError, before names are found, if the messages alone would exceed the limit.
@@ -257,11 +204,7 @@ ExitCode show_steps(const Context& context, const ShowCommand& options, const Ou
     }
   }
   write_text(context, output.csv, csv);
-  OutputOptions json_only = output;
-  json_only.csv.clear();
-  std::vector<Json> results;
-  results.push_back(std::move(json));
-  write_results(context, json_only, std::move(results), true);
+  written(context, output, std::move(json));
   if (!options.goal.empty()) write_text(context, options.goal, apps::goal_text(schedule));
   if (!options.schedule.empty() && options.without_names) {
     write_text(context, options.schedule, schedule_text(schedule));
@@ -286,33 +229,22 @@ ExitCode show_block(const Context& context, const ShowCommand& options, const Ou
   print_setting(output, "topology", topology_text(topology));
   json["topology"] = topology.name();
   json["nodes"] = topology.nodes();
-  print_setting(output, "block", fmt::format("from node {} to node {}", from, to));
-  Table table({{.head = "step"},
-               {.head = "from"},
-               {.head = "to"},
-               {.head = "part", .unit = "block"},
-               {.head = "message", .unit = "blocks"}});
-  Json hops = Json::array();
-  const auto blocks = [&way](double words) { return words / static_cast<double>(way.words); };
-  constexpr double word_bytes = 8;
-  for (const BlockHop& hop : way.hops) {
-    const double part = blocks(static_cast<double>(hop.words)),
-                 message = blocks(static_cast<double>(hop.bytes) / word_bytes);
-    table.add({std::to_string(hop.step), std::to_string(hop.from), std::to_string(hop.to),
-               cell(part), cell(message)});
-    hops.push_back({{"step", hop.step},
-                    {"from", hop.from},
-                    {"to", hop.to},
-                    {"part", json_value(part)},
-                    {"message_blocks", json_value(message)}});
+  json["block"] = print_way(output, way, from, to);
+  return written(context, output, std::move(json));
+}
+
+/// What messages carry and nodes hold, from the names of values.
+ExitCode show_contents(const Context& context, const ShowCommand& options,
+                       const OutputOptions& output, NamedSchedule named,
+                       std::span<const Phase> phases, Json json) {
+  for (const std::string* const file : {&options.dot, &options.svg, &output.csv, &options.schedule,
+                                        &options.goal, &options.msccl, &options.c}) {
+    if (!file->empty()) throw UsageError("--contents gives text or JSON, no other file");
   }
-  print_table(output, table);
-  if (from == to && way.hops.empty()) print_note(output, "the node keeps it: no message has it");
-  json["block"] = {{"from", from}, {"to", to}, {"hops", std::move(hops)}};
-  std::vector<Json> results;
-  results.push_back(std::move(json));
-  write_results(context, output, std::move(results), true);
-  return passed;
+  print_setting(output, "topology", topology_text(named.schedule.topology));
+  const std::vector<std::size_t> steps = chosen_steps(options, named.schedule.steps());
+  print_contents(output, std::move(named), phases, steps, options.node, json);
+  return written(context, output, std::move(json));
 }
 
 /// The idea of the algorithm, and of each of its phases, in sentences.
@@ -337,37 +269,7 @@ ExitCode show_explanation(const Context& context, const OutputOptions& output,
                  : fmt::format("steps {} to {}: {}", phase.first, phase.last, phase.name),
              text);
   }
-  OutputOptions json_only = output;
-  json_only.csv.clear();
-  std::vector<Json> results;
-  results.push_back(std::move(json));
-  write_results(context, json_only, std::move(results), true);
-  return passed;
-}
-
-/// What messages carry and nodes hold, from the names of values.
-ExitCode show_all_contents(const Context& context, const ShowCommand& options,
-                           const OutputOptions& output, NamedSchedule named,
-                           std::span<const Phase> phases, Json json) {
-  if (!options.dot.empty() || !options.svg.empty() || !output.csv.empty() ||
-      !options.schedule.empty() || !options.goal.empty() || !options.msccl.empty() ||
-      !options.c.empty()) {
-    throw UsageError("--contents gives text or JSON, no other file");
-  }
-  const Topology topology = named.schedule.topology;
-  std::optional<ScheduledCall> call;
-  if (named.operation) call = scheduled_call(*named.operation, topology.nodes());
-  const std::vector<std::size_t> steps = chosen_steps(options, named.schedule.steps());
-  print_setting(output, "topology", topology_text(topology));
-  json["topology"] = topology.name();
-  json["nodes"] = topology.nodes();
-  json["steps_in_all"] = named.schedule.steps();
-  put(json, "node", options.node < 0 ? Json(nullptr) : Json(options.node), "all nodes are shown");
-  show_contents(output, Contents(std::move(named), call), phases, steps, options.node, json);
-  std::vector<Json> results;
-  results.push_back(std::move(json));
-  write_results(context, output, std::move(results), true);
-  return passed;
+  return written(context, output, std::move(json));
 }
 
 ExitCode show(Context& context, const ShowCommand& options) {
@@ -389,7 +291,7 @@ ExitCode show(Context& context, const ShowCommand& options) {
       if (!file.no_contents.empty()) {
         throw UsageError(fmt::format("{}: {}", options.schedule_file, file.no_contents));
       }
-      return show_all_contents(context, options, output, *file.named, {}, std::move(json));
+      return show_contents(context, options, output, *file.named, {}, std::move(json));
     }
     ShowCommand of_file = options;
     of_file.without_names = options.without_names || !file.no_contents.empty();
@@ -451,8 +353,7 @@ ExitCode show(Context& context, const ShowCommand& options) {
                       options.what.call.in_place);
   };
   if (options.contents) {
-    return show_all_contents(context, options, output, with_names(), schedule.phases,
-                             std::move(json));
+    return show_contents(context, options, output, with_names(), schedule.phases, std::move(json));
   }
   return show_steps(context, options, output, schedule, block_bytes, blocks, std::move(json),
                     with_names);

@@ -120,9 +120,16 @@ std::vector<Contents::Message> Contents::advance() {
   return messages;
 }
 
-void show_contents(const OutputOptions& output, Contents contents, std::span<const Phase> phases,
-                   std::span<const std::size_t> steps, Rank node, Json& json) {
-  const auto nodes = json["nodes"].get<Rank>();
+void print_contents(const OutputOptions& output, NamedSchedule named, std::span<const Phase> phases,
+                    std::span<const std::size_t> steps, Rank node, Json& json) {
+  const Rank nodes = named.schedule.topology.nodes();
+  std::optional<ScheduledCall> call;
+  if (named.operation) call = scheduled_call(*named.operation, nodes);
+  json["topology"] = named.schedule.topology.name();
+  json["nodes"] = nodes;
+  json["steps_in_all"] = named.schedule.steps();
+  put(json, "node", node < 0 ? Json(nullptr) : Json(node), "all nodes are shown");
+  Contents contents(std::move(named), call);
   const auto phase_of = [&](std::size_t step) -> std::string {
     for (const Phase& phase : phases) {
       if (phase.first <= step && step <= phase.last) return ": " + std::string(phase.name);

@@ -51,10 +51,10 @@ class Contents {
   std::size_t steps_, next_ = 0;
 };
 
-/// Prints the chosen steps, and returns them as JSON: "start" and "steps".
+/// Prints the chosen steps, and adds them to the JSON.
 /// \param steps  ascending
 /// \param node   alone, with its messages; -1: all
-void show_contents(const OutputOptions& output, Contents contents, std::span<const Phase> phases,
-                   std::span<const std::size_t> steps, Rank node, Json& json);
+void print_contents(const OutputOptions& output, NamedSchedule named, std::span<const Phase> phases,
+                    std::span<const std::size_t> steps, Rank node, Json& json);
 
 }  // namespace wormcube::cli
