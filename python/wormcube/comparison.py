@@ -78,8 +78,8 @@ def compare(operation: str, on: Any, algorithms: Union[str, Iterable[Union[str, 
             **options: Any) -> Comparison:
     """Compare a few algorithms by block size, and explain the difference.
 
-    An algorithm that is named without options has its default ones. Name others, such as "swing:form=latency": only `best` searches
-    for the cheapest options. One of the algorithms may be a Schedule, whose column is `schedule`; `schedule=` takes it, or its file, too.
+    An algorithm that is named without options has its cheapest ones for each block size, as in `best`. Name others, such as
+    "swing:form=latency". One of the algorithms may be a Schedule, whose column is `schedule`; `schedule=` takes it, or its file, too.
     """
     if not isinstance(algorithms, str):
         those = list(algorithms)
