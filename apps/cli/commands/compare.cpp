@@ -95,18 +95,19 @@ class Comparison {
     return cli::all_port(options_.algorithm, *collective.algorithm);
   }
 
+  /// As the user gave it, but for the name of another library ("nccl.tree"), which it resolves.
+  std::string name(std::size_t i) const {
+    const std::string& given = options_.algorithm.names[i];
+    return given.substr(0, given.find(':')).find('.') == given.npos ? given : open_[i].text();
+  }
+
   std::vector<ComparedCall> at(Bytes bytes) {
     std::vector<ComparedCall> calls;
     for (std::size_t i = 0; i < open_.size(); ++i) {
       const Collective& open = open_[i];
       Priced form =
           form_of(options_.algorithm.names[i], open, weights_, options_.model, bytes, Bits::same);
-      ComparedCall call{std::move(form.collective),
-                        options_.algorithm.names[i],
-                        std::move(form.weighed),
-                        {},
-                        {},
-                        {}};
+      ComparedCall call{std::move(form.collective), name(i), std::move(form.weighed), {}, {}, {}};
       call.parts = time_parts(call.weighed, options_.model, bytes);
       if (runs_) {
         const auto answer = (*runs_)(call.collective, bytes, all_port(open));
@@ -285,8 +286,8 @@ ExitCode compare(Context& context, const CompareCommand& given) {
   print_choice(output, options.choice, options.model);
 
   std::vector<Table::Column> columns{{.head = "block", .unit = "B", .width = 7}};
-  for (const std::string& name : options.algorithm.names) {
-    columns.push_back({.head = head_of(name), .unit = "us", .width = 9});
+  for (std::size_t i = 0; i < options.algorithm.names.size(); ++i) {
+    columns.push_back({.head = head_of(comparison.name(i)), .unit = "us", .width = 9});
   }
   columns.push_back({.head = "fastest", .text = true, .width = 10});
   columns.push_back({.head = "next / fastest", .width = 7});

@@ -17,7 +17,7 @@ namespace wormcube::cli {
 /// One algorithm's call with blocks of one size.
 struct ComparedCall {
   Collective collective;
-  std::string name;  ///< as the user gave it
+  std::string name;  ///< for tables and sentences
   Weighed weighed;
   std::optional<ModelTime> parts;
   std::optional<double> us;  ///< modelled, replayed or measured
