@@ -78,15 +78,19 @@ const readStep = (page) => page.evaluate(() => {
   };
 });
 
-const shown = (value) => (value === null || value === undefined ? "–" : String(Number.isInteger(value) ? value : Number(value.toPrecision(4))));
+const shown = (value) => (value === null || value === undefined ? "–" : String(Number.isInteger(value) || Math.abs(value) >= 1000 ? Math.round(value) : Number(value.toPrecision(4))));
 function compareFigures(found, check) {
-  const rows = { "start-ups": ["startups", check.predicted.startups, check.lower_bound.startups], "transmission, blocks": ["transmission_blocks", check.predicted.transmission_blocks, check.lower_bound.transmission_blocks], "rearranged, blocks": ["rearranged_blocks", check.predicted.rearranged_blocks, null], "highest link load": ["link_load_max", check.predicted.link_load, 1] };
+  // The bound on transmission is a time with contention, so it stands beside the busiest link's blocks where links are shared.
+  const bound = check.lower_bound.transmission_blocks, shared = shown(check.link_blocks) !== shown(check.transmission_blocks);
+  const rows = { "start-ups": ["startups", check.predicted.startups, check.lower_bound.startups], "transmission, blocks": ["transmission_blocks", check.predicted.transmission_blocks, shared ? null : bound], ...(shared ? { "busiest link, blocks": ["link_blocks", check.predicted.link_blocks, bound] } : {}), "rearranged, blocks": ["rearranged_blocks", check.predicted.rearranged_blocks, null], "highest link load": ["link_load_max", check.predicted.link_load, 1] };
   const result = [];
-  for (const [name, [key, formula, bound]] of Object.entries(rows)) {
+  for (const [name, [key, formula, lowest]] of Object.entries(rows)) {
     const cells = found[name] ?? [];
     result.push(...differ(`${name}, counted`, cells[0], shown(check[key])));
-    result.push(...differ(`${name}, formula`, cells[1]?.replace(/[=≠]/, ""), formula === null || formula === undefined ? "none" : shown(formula)));
-    result.push(...differ(`${name}, bound`, cells[2], shown(bound)));
+    result.push(...differ(`${name}, formula`, cells[1]?.replace(/[=≈≠]/, ""), formula === null || formula === undefined ? "none" : shown(formula)));
+    if (cells[1]?.endsWith("=") !== (shown(formula) === cells[0])) result.push(`${name}: counted ${cells[0]}, formula ${cells[1]}`);
+    result.push(...differ(`${name}, bound`, cells[2], shown(lowest)));
+    if (lowest > 0 && name !== "highest link load" && parseFloat(cells[3]) < 0.995) result.push(`${name}: a bound is beaten: ${cells[3]}`);
   }
   return result;
 }
@@ -387,7 +391,7 @@ function framesByHand() {
 const cases = {
   async "one network of each kind, one algorithm of every operation"() {
     const pages = [
-      ["alltoall", "torus:8x8", "suh-torus"], ["alltoall", "mesh:6x4", "suh-mesh"], ["alltoall", "hypercube:4", "hypercube-pairwise"], ["allgather", "ring:12", "all-port"], ["broadcast", "tree:8", "tree"],
+      ["alltoall", "torus:8x8", "suh-torus"], ["alltoall", "mesh:6x4", "suh-mesh"], ["alltoall", "hypercube:4", "hypercube-pairwise"], ["allgather", "ring:12", "all-port"], ["broadcast", "tree:8", "tree"], ["alltoall", "torus:8x8", "shift"], ["allreduce", "torus:5x3", "ring"],
       ["alltoall", "ring:4*line:3", "product"], ["alltoall", "torus:4x4x4", "suh-torus"], ["allgather", "petersen", "bruck"], ["broadcast", "torus:5x5", "wang-tseng"], ["shift", "line:5", null], ["alltoall", "complete:6", "shift"], ["scatter", "hypercube:5", null],
       ["reduce", "ring:8", null], ["allreduce", "torus:4x4", null], ["reduce_scatter", "hypercube:3", null], ["scan", "mesh:4x4", null], ["exscan", "ring:8", null], ["barrier", "ring:6", null], ["gather", "ghc:3x3", null], ["permute", "hypercube:4", null],
       ["k_broadcast", "torus:4x4", null], ["k_alltoall", "torus:4x4", null], ["k_reduce", "hypercube:3", null], ["k_gather", "ring:6", null], ["allgatherv", "ring:6", null], ["alltoallv", "ring:6", null], ["scatterv", "ring:6", null], ["gatherv", "ring:6", null], ["reduce_scatterv", "hypercube:3", null],
@@ -433,7 +437,7 @@ const cases = {
       await set(page, `#step=${Math.min(1, last)}&at=0.55`);
       const strays = await page.evaluate(findStrays);
       expect(`${what}: worms on their lanes, stubs with their numbers`, [...(strays.points > 0 ? [] : ["no worm was looked at"]), ...strays.found]);
-      if (network === "torus:8x8") {
+      if (algorithm === "suh-torus" && network === "torus:8x8") {
         expect("as many stubs as there are", differ("stubs", strays.stubs, 32));
         const spoil = async (what_, change) => {
           await set(page, "#step=2&at=0.55"), await set(page, "#step=1&at=0.55");
