@@ -613,7 +613,7 @@ const cases = {
     const check = JSON.parse(run("check", ...torus, "--json", "-")), opened = await open("page.html", { fragment: "#step=2&node=27" });
     const text = await opened.page.$eval(".selection", (card) => card.textContent), amounts = [...(/Before step 0: (\d+) r/.exec(text) ?? []).slice(1), ...(await rows(opened.page)).map((row) => /^(\d+) r$/.exec(row[row.length - 1])?.[1] ?? 0)].map(Number);
     expect("what node 27 rearranges", differ("blocks", amounts.reduce((sum, n) => sum + n, 0), check.rearranged_blocks));
-    expect("the picture in words", differ("label", await opened.page.$eval("svg.network", (picture) => picture.getAttribute("aria-label")), "torus 8 by 8, step 2 of 6, two hops: 64 messages of up to 32 blocks, no link carries two"));
+    expect("the picture in words", differ("label", await opened.page.$eval("svg.network", (picture) => picture.getAttribute("aria-label")), "torus 8 by 8, step 2 (of 0 to 5), two hops: 64 messages of up to 32 blocks, no link carries two"));
     expect("nothing on the console, no request", opened.noise);
     await opened.page.close();
   },
@@ -991,6 +991,24 @@ const cases = {
     await page.$eval("[data-cost=bytes]", (slider) => { slider.value = 250; slider.dispatchEvent(new Event("input")); });
     const large = await totals();
     expect("the slider m moves the times", large["shift"] < large["suh-torus"] ? [] : [JSON.stringify(large)]);
+    expect("its legend explains contention", await page.$eval("#page .legend", (legend) => (/contention: 2, 3/.test(legend.textContent) && /dimension 0/.test(legend.textContent) ? [] : [legend.textContent])));
+    await page.evaluate(() => dispatchEvent(new Event("beforeprint")));
+    expect("on paper, each algorithm", differ("heads", await page.$$eval("#print h1", (heads) => heads.map((head) => head.textContent.split(", ").pop())), names));
+    expect("with pictures", (await page.$$eval("#print section", (all) => all.map((one) => one.querySelectorAll("figure").length))).every((n) => n > 0) ? [] : ["none"]);
+    // One clock: the playheads stand below each other, before a step too.
+    for (const t of [3, 40, 200, 700]) {
+      await set(page, `#t=${t}`);
+      const heads = await page.$$eval(".knob", (knobs) => knobs.map((knob) => Number(knob.getAttribute("cx"))));
+      expect(`at ${t} us: playheads`, heads.every((x) => Math.abs(x - heads[0]) < 0.1) ? [] : [`${heads}`]);
+    }
+    const small = await open("page.html", { width: 1280, height: 720 });
+    expect("no scrollbar", differ("height", await small.page.evaluate(() => document.documentElement.scrollHeight), 720));
+    expect("nodes have numbers", await small.page.$$eval("svg.network .node text", (texts) => (texts.some((text) => text.checkVisibility() && text.getBoundingClientRect().height > 5) ? [] : ["none"])));
+    await small.page.click("[aria-label=keys]");
+    await small.page.click("dialog button");
+    await small.page.keyboard.press(" ");
+    expect("space plays after the help", await small.page.evaluate(() => (document.querySelector("dialog[open]") || document.querySelector("[data-control=play]").getAttribute("aria-label") !== "pause" ? ["not so"] : [])));
+    await small.page.close();
     await page.keyboard.press("v");
     expect("key v: one alone", (await page.$$("svg.network")).length === 1 ? [] : ["still several"]);
     expect("nothing on the console, no request", noise);

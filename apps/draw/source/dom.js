@@ -41,5 +41,8 @@ export function bytes(n) {
   return `${Number(n.toPrecision(3))} ${units[i]}`;
 }
 export const plural = (n, what, many = `${what}s`) => `${figure(n)} ${n === 1 ? what : many}`;
+/** "step 0 (of 0 to 5)": steps are numbered from 0. */
+export const stepText = (step, steps) =>
+    `step ${step} ${steps === 1 ? "(the only one)" : `(of 0 to ${steps - 1})`}`;
 /** Replaces the x of dimensions by a multiplication sign; for titles only. */
 export const crossed = (text) => text.replace(/(\d)x(?=\d)/g, "$1×");
