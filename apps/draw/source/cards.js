@@ -6,17 +6,30 @@ import {bytes, figure, h, plural, time} from "./dom.js";
 const isDark = () => (document.documentElement.dataset.theme ||
     (matchMedia("(prefers-color-scheme: dark)").matches ? "dark" : "light")) === "dark";
 
-const near = (a, b) => Math.abs(a - b) <= 5e-4 * Math.max(1, Math.abs(b));
+/** "=" for figures that are equal as printed, "≈" for nearly equal ones, "≠" for others. */
+const relation = (a, b) =>
+    (figure(a) === figure(b) ? "=" : Math.abs(a - b) <= 5e-4 * Math.max(1, Math.abs(b)) ? "≈" : "≠");
+const relation_words = { "=": "equal", "≈": "nearly equal", "≠": "different" };
+const relation_classes = { "=": "ok", "≈": "mute", "≠": "warn" };
 
-/** Rows of the figures: all numbers are those of `check --json`. */
+/**
+ * Rows of the figures: all numbers are those of `check --json`. The bound on transmission is a time
+ * with contention. Where links are shared, it is therefore compared with the busiest link's blocks.
+ */
 export function figureRows(check, replay = null) {
   const bound = check.lower_bound ?? {}, formula = check.predicted ?? {};
+  const shared = figure(check.link_blocks) !== figure(check.transmission_blocks);
   const rows = [
     ["start-ups", check.startups, formula.startups, bound.startups, formula.startups_reason],
     [
       "transmission, blocks", check.transmission_blocks, formula.transmission_blocks,
-      bound.transmission_blocks, formula.transmission_blocks_reason
+      shared ? null : bound.transmission_blocks, formula.transmission_blocks_reason
     ],
+    ...(shared ? [[
+      "busiest link, blocks", check.link_blocks, formula.link_blocks, bound.transmission_blocks,
+      formula.link_blocks_reason
+    ]] :
+                 []),
     [
       "rearranged, blocks", check.rearranged_blocks, formula.rearranged_blocks, null,
       formula.rearranged_blocks_reason
@@ -43,7 +56,7 @@ export function figureRows(check, replay = null) {
 export function figuresCard(check, replay = null) {
   const body = figureRows(check, replay).map(([name, counted, formula, bound, reason]) => {
     const known = formula !== null && formula !== undefined;
-    const equal = known && near(formula, counted);
+    const sign = known ? relation(counted, formula) : "";
     let ratio = bound > 0 ? `${(counted / bound).toFixed(2)} ×` : "";
     let state = "";
     if (name === "highest link load") {
@@ -56,8 +69,8 @@ export function figuresCard(check, replay = null) {
         h("td", { title: known ? null : reason ?? "the source gives no formula" },
           known ? figure(formula) : h("span", { class: "mute" }, "none"),
           known ? h("span",
-                    { class: equal ? "ok" : "warn", "aria-label": equal ? "equal" : "different" },
-                    equal ? " =" : " ≠") :
+                    { class: relation_classes[sign], "aria-label": relation_words[sign] },
+                    ` ${sign}`) :
                   " "),
         h("td", {}, figure(bound)), h("td", { class: `ratio ${state}` }, ratio));
   });

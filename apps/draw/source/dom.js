@@ -19,10 +19,11 @@ export const h = (name, attributes, ...children) =>
 export const svg = (name, attributes, ...children) =>
     fill(document.createElementNS(space, name), attributes, children);
 
-/** Formats a number: thousands separated; four significant digits unless it is an integer. */
+/** Formats a number: thousands separated; four significant digits, and all digits of integers. */
 export function figure(value) {
   if (value === null || value === undefined) return "–";
-  const text = Number.isInteger(value) ? String(value) : String(Number(value.toPrecision(4)));
+  const digits = Math.max(4, Math.floor(Math.log10(Math.abs(value) || 1)) + 1);
+  const text = Number.isInteger(value) ? String(value) : String(Number(value.toPrecision(digits)));
   const [whole, part] = text.split(".");
   const parted = whole.length > 3 ? whole.replace(/\B(?=(\d{3})+$)/g, "\u202f") : whole;
   return part ? `${parted}.${part}` : parted;
@@ -40,5 +41,8 @@ export function bytes(n) {
   return `${Number(n.toPrecision(3))} ${units[i]}`;
 }
 export const plural = (n, what, many = `${what}s`) => `${figure(n)} ${n === 1 ? what : many}`;
+/** "step 0 (of 0 to 5)": steps are numbered from 0. */
+export const stepText = (step, steps) =>
+    `step ${step} ${steps === 1 ? "(the only one)" : `(of 0 to ${steps - 1})`}`;
 /** Replaces the x of dimensions by a multiplication sign; for titles only. */
 export const crossed = (text) => text.replace(/(\d)x(?=\d)/g, "$1×");

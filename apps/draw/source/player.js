@@ -1,7 +1,7 @@
 // The player's page: one algorithm alone, or several on one clock.
 // SPDX-License-Identifier: Apache-2.0
 import {Network, Play} from "./data.js";
-import {bytes, crossed, figure, h, plural, time} from "./dom.js";
+import {bytes, crossed, figure, h, plural, stepText, time} from "./dom.js";
 import {figuresCard, Matrix, selectionCard, Traffic} from "./cards.js";
 import {algorithmColours, costCard, crossoverPlot, formulasCard, replayCard} from "./compare.js";
 import {Strip} from "./strip.js";
@@ -206,9 +206,12 @@ const dimensionName = (network, d) => {
   return `dimension ${d}`;
 };
 
-/** Every mark of the picture and of the timeline, and what it means. */
-function legend(play, state) {
-  const { network } = play, items = [];
+/**
+ * Every mark of the picture and of the timeline, and what it means; of several algorithms in a
+ * comparison.
+ */
+function legend(plays, state) {
+  const [play] = plays, { network } = play, items = [], compares = plays.length > 1;
   const sample = (style, text, kind = "") =>
       h("span", { class: "sample" }, h("i", { style: style || null, class: kind || null }), text);
   const parts = (name, levels, text) => h(
@@ -225,10 +228,17 @@ function legend(play, state) {
     if (state.colour === "dimension") {
       const real = network.dimensions.map((dimension, d) => [dimension, d])
                        .filter(([dimension]) => dimension.size > 1);
-      for (const [, d] of real.slice(0, 8))
-        items.push(sample(`background:var(--dim-${d % 6})`, dimensionName(network, d)));
+      if (compares && real.length > 2)
+        items.push(parts(
+            "dim", real.slice(0, 6).map(([, d]) => d % 6),
+            `dimensions ${real[0][1]} to ${real[real.length - 1][1]}`));
+      else
+        for (const [, d] of real.slice(0, 8))
+          items.push(sample(`background:var(--dim-${d % 6})`, dimensionName(network, d)));
       if (real.length > 6)
         items.push(sample("--c:var(--ink)", "dimension 6 and higher", "long-dashes"));
+    } else if (state.colour === "phase" && compares) {
+      items.push(parts("dim", [0, 1, 2, 3, 4, 5], "the algorithm's phases"));
     } else if (state.colour === "phase") {
       play.phases.slice(0, 6).forEach(
           (phase, i) => items.push(sample(`background:var(--dim-${i % 6})`, phase.name)));
@@ -239,7 +249,7 @@ function legend(play, state) {
     items.push(
         sample("", "message: from the disc to the arrow; wider: more bytes", "message"),
         sample("", "path not reserved yet", "dots"));
-    if (play.crossesDatelines)
+    if (plays.some(({ crossesDatelines }) => crossesDatelines))
       items.push(sample("--c:var(--ink)", "virtual channel 1, after the dateline", "dashes"));
     if (play.replay)
       items.push(
@@ -248,12 +258,12 @@ function legend(play, state) {
     items.push(sample("background:var(--load-1)", "link with one message"));
   }
   items.push(sample("background:var(--load-0)", "idle link"));
-  if (!play.aggregate && play.check.link_load_max > 1)
+  if (!play.aggregate && plays.some(({ check }) => check.link_load_max > 1))
     items.push(parts(
         "load", [2, 3, 4, 8], "contention: 2, 3, 4 and more, 8 and more messages on a link"));
   if (!play.aggregate) items.push(sample("", "node that neither sends nor receives", "idle-node"));
   if (network.switches > 0) items.push(sample("", "switch", "circle"));
-  if (play.blocks.kind && !network.large && network.nodes <= 256)
+  if (plays.some(({ blocks }) => blocks.kind) && !network.large && network.nodes <= 256)
     items.push(sample("", "the node's share of its result", "share"));
   if (network.labels.length > 0)
     items.push(h("span", { class: "sample stub-number" }, h("b", {}, network.labels[0][2]),
@@ -265,6 +275,8 @@ function legend(play, state) {
   items.push(sample(
       "", play.replay ? "timeline: steps that overlap" : "timeline: largest message of the step",
       "bars"));
+  if (compares && !play.replay)
+    items.push(sample("", "timeline: rearranging or combining blocks", "works"));
   return items;
 }
 
@@ -274,10 +286,14 @@ class Scene {
     this.state = state, this.play = play;
     this.view = makeView(play.network, play, handlers);
   }
-  /** \param clock  the replay's time */
-  update(step, at, clock, playing) {
+  /**
+   * \param clock    the replay's time
+   * \param working  what nodes do between two steps; empty in a step
+   */
+  update(step, at, clock, playing, working = "") {
     const { state, view, play } = this;
-    const key = `${play.replay ? "" : step} ${state.links} ${state.colour} ${state.load} ${
+    view.working = working;
+    const key = `${play.replay ? "" : step} ${working} ${state.links} ${state.colour} ${state.load} ${
         JSON.stringify(state.select)} ${state.theme}`;
     if (key !== this.key) {
       view.options = { links: state.links, colour: state.colour, load: state.load };
@@ -312,6 +328,15 @@ function phaseTexts(play) {
                 h("b", {}, `Phase ${i + 1} of ${play.phases.length}, ${phase.name}: `),
                 phase.explanation)));
 }
+/** What nodes do before a step, or after the last one. */
+function workText(play, step) {
+  const works = [
+    ["rearranging blocks", play.json.step_rearranged_bytes],
+    ["combining blocks", play.json.step_combined_bytes]
+  ].filter(([, amounts]) => amounts[step] > 0);
+  return `${works.map(([what]) => what).join(", ")} ${
+      step < play.steps ? `before step ${step}` : "after the last step"}`;
+}
 /** Shows the sentence of one phase. */
 function showPhase(element, phase) {
   if (element.dataset.phase === String(phase)) return;
@@ -333,9 +358,13 @@ class Page {
     this.live = h("div", { class: "hidden", "aria-live": "polite" });
     this.root = h("div", { id: "page" });
     document.body.append(this.root, this.tip, this.live);
+    // A button that was clicked does not keep the keyboard: the space bar plays.
+    this.root.addEventListener("click", (event) => {
+      if (event.detail > 0) event.target.closest("button")?.blur();
+    }, true);
     Object.assign(this.state, readFragment(this.state));
     this.build();
-    // A comparison opens while every algorithm is in its first step, not before it.
+    // A comparison opens while its first algorithm to send is in its first step.
     if (this.state.comparing && this.state.clock === 0) {
       const firsts = this.times.map(([{ start, end }]) => start + resting * (end - start));
       this.state.clock = Math.min(...firsts);
@@ -470,7 +499,7 @@ class Page {
         h("section", { class: "card selection", "aria-label": "Selection", tabindex: 0 });
     this.strips = [new Strip(
         play,
-        (to) => (play.replay ? this.scrubTime(state.shown, to) : this.scrub(to.step, to.at)))];
+        (to) => (play.replay ? this.scrubTime(to.clock) : this.scrub(to.step, to.at)))];
     const side =
         h("div", { class: "side" }, ideaCard(play),
           h("section", { class: "card", "aria-label": "Figures" },
@@ -515,26 +544,31 @@ class Page {
     const { state } = this;
     this.scenes = state.plays.map((play) => new Scene(state, play, this.handlers));
     this.heads = state.plays.map(() => h("div", { class: "scene-head" }));
-    this.strips = state.plays.map((play, i) => new Strip(play, (to) => this.scrubTime(i, to)));
+    this.strips = state.plays.map((play) => new Strip(play, (to) => this.scrubTime(to.clock)));
     this.switches = [];
+    this.legend = h("div", { class: "legend" });
+    this.ideas = state.plays.map(
+        (play, i) => h(
+            "div", {}, h("h3", { style: `color:var(--line-${algorithmColours[i]})` }, play.algorithm),
+            h("p", {}, play.json.explanation), phaseTexts(play)));
     const networks =
         h("div", { class: `networks n${state.plays.length}` },
           this.scenes.map(
               (scene, i) =>
                   h("section",
                     { class: "card picture", "aria-label": state.plays[i].algorithm, tabindex: 0 },
-                    this.heads[i], h("div", { class: "stage" }, scene.view.element),
-                    h("div", { class: "idea" }, h("p", {}, state.plays[i].json.explanation),
-                      phaseTexts(state.plays[i])))));
+                    this.heads[i], h("div", { class: "stage" }, scene.view.element))));
     const replayed = state.plays[0].replay;
     this.costs = costCard(state, state.base);
     this.crossover = h("section", { class: "card", "aria-label": "Crossover" });
     this.formulas = h("section", { class: "card", "aria-label": "Formulas" });
     this.root.append(
-        h("main", {}, networks,
+        h("main", {}, h("div", { class: "compared" }, networks, this.legend),
           h("div", { class: "side" },
-            replayed ? replayCard(state.plays) : null, this.costs.element, this.crossover,
-            this.formulas)),
+            replayed ? replayCard(state.plays) : null, this.costs.element,
+            h("section", { class: "card idea", "aria-label": "Explanation" },
+              h("h2", {}, "How they work"), this.ideas),
+            this.crossover, this.formulas)),
         this.timeline());
   }
 
@@ -548,7 +582,7 @@ class Page {
     this.takeTimes();
     for (const [i, strip] of this.strips.entries()) {
       const width = Math.max(120, Math.floor(strip.element.parentElement.clientWidth));
-      strip.marked = -1;
+      strip.marked = null;
       strip.layout(
           width, state.byClock ? this.times[state.comparing ? i : state.shown] : null,
           state.comparing ? this.total : this.end());
@@ -577,9 +611,11 @@ class Page {
         at: jumps ? resting : state.at
       };
     const place = this.placeAt(i, state.clock);
-    if (!jumps || place.done) return {...place, at: place.done ? 1 : place.at, clock: state.clock };
-    const { start, end } = this.times[i][place.step];
-    return {...place, at: resting, clock: start + resting * (end - start) };
+    if (!jumps) return {...place, at: place.done ? 1 : place.at, clock: state.clock };
+    const { work, start, end } = this.times[i][place.step];
+    if (place.done) return {...place, at: 1, clock: end };
+    return place.working ? {...place, clock: (work + start) / 2 } :
+                           {...place, at: resting, clock: start + resting * (end - start) };
   }
   /** The moment whose blocks the matrix shows. */
   blockMoment({ step, at, clock }) {
@@ -590,11 +626,16 @@ class Page {
     this.matrix?.draw(this.blockMoment(place), this.state.play.replay ? place.clock : null);
   }
 
-  /** In a comparison: the step of one play, and the moment in it, at the clock's time. */
+  /**
+   * In a comparison: the step of one play, and the moment in it, at the clock's time. `working`: the
+   * step has not begun; nodes rearrange or combine blocks.
+   */
   placeAt(i, clock) {
     const times = this.times[i], play = this.state.plays[i];
-    for (let t = 0; t < play.steps; ++t) {
-      if (clock < times[t].start) return { step: t, at: 0, working: clock >= times[t].work };
+    for (let t = 0; t <= play.steps; ++t) {
+      if (clock < times[t].start)
+        return { step: t, at: 0, working: clock >= times[t].work };
+      if (t === play.steps) break;
       if (clock < times[t].end)
         return {
           step: t,
@@ -633,7 +674,7 @@ class Page {
           step = Math.min(place.step, Math.max(0, play.steps - 1));
     state.step = step;
     if (play.steps > 0) this.scenes[0].update(step, at, place.clock, this.moves);
-    this.strips[0].boxes && this.strips[0].show(step, at);
+    this.strips[0].boxes && this.strips[0].show({...place, step });
     showPhase(this.root, play.phase(step));
     const moment = this.blockMoment({...place, step }), others = this.shownBlocks !== moment;
     if (whole || others) this.drawMatrix({...place, step });
@@ -644,7 +685,7 @@ class Page {
     if (play.replay) this.showTime(place.clock);
     if (whole || this.shownStep !== step) {
       this.switches.forEach((each) => each.refresh());
-      this.legend.replaceChildren(...legend(play, state));
+      this.legend.replaceChildren(...legend([play], state));
       this.showSelection(step, place.clock);
       if (!play.replay) this.showStep(step);
       this.shownStep = step;
@@ -693,15 +734,14 @@ class Page {
       worms === null  ? null :
           worms === 0 ? "idle" :
                         plural(worms, "worm"),
-      `largest message ${
-          plural(Number((c.step_bytes[step] / play.blockBytes).toFixed(2)), "block")}`,
+      `largest message ${plural(c.step_bytes[step] / play.blockBytes, "block")}`,
       `link load ${c.step_load[step]}`
     ];
     if (play.steps === 0) this.status.replaceChildren(h("b", {}, "No steps"));
     else
       this.status.replaceChildren(
-          h("b", {}, `Step ${step}`), h("span", {}, ` of 0 .. ${play.steps - 1}`),
-          ...facts.filter(Boolean).map((text) => h("span", {}, text)));
+          h("b", {}, `Step ${step}`),
+          h("span", {}, stepText(step, play.steps).replace(`step ${step}`, "")), ...facts.filter(Boolean).map((text) => h("span", {}, text)));
     if (!state.playing && play.steps > 0)
       this.live.textContent = `step ${step}, ${facts.filter(Boolean).join(", ")}`;
     if (!play.aggregate && play.steps > 0) {
@@ -725,31 +765,35 @@ class Page {
     if (!this.times) return;
     this.scenes.forEach((scene, i) => {
       const { play } = scene, place = this.shown(i), step = Math.min(place.step, play.steps - 1);
-      scene.update(place.done ? play.steps : step, place.at, place.clock, this.moves);
-      this.strips[i].boxes && this.strips[i].show(place.step, place.at);
-      const load = place.done ? 0 : play.check.step_load[step];
+      const working = place.working ? workText(play, place.step) : "";
+      scene.update(
+          place.done || working ? place.step : step, place.at, place.clock, this.moves, working);
+      this.strips[i].boxes && this.strips[i].show(place);
+      const load = place.done || working ? 0 : play.check.step_load[step];
       const total = this.times[i][this.times[i].length - 1].end;
-      showPhase(this.scenes[i].view.element.closest(".card"), play.phase(step));
+      showPhase(this.ideas[i], play.phase(step));
       const text = place.done ? "done" :
-                                `step ${step} of 0 .. ${play.steps - 1}${
-                                    play.aggregate ? "" : `, ${plural(play.worms(step), "worm")}`}`;
+          working             ? working :
+                                `${stepText(step, play.steps)}${
+                        play.aggregate ? "" : `, ${plural(play.worms(step), "worm")}`}`;
       const key = `${text} ${load} ${total}`;
       if (whole || this.heads[i].dataset.key !== key) {
         this.heads[i].dataset.key = key;
         this.heads[i].replaceChildren(
             h("b", { style: `color:var(--line-${algorithmColours[i]})` }, play.algorithm),
-            h("span", { class: "mute" }, text),
+            h("b", { class: "end", "data-us": total }, time(total)),
+            h("span", { class: "mute text" }, text),
             play.check.link_load_max <= 1 ?
-                h("span", { class: "verdict ok" }, "✓ no contention") :
-                h("span", { class: "verdict warn" },
+                h("span", { class: "ok" }, "✓ no contention") :
+                h("span", { class: "warn" },
                   load > 1 ? `! link load ${load}, up to ${play.check.link_load_max}` :
-                             `! link load up to ${play.check.link_load_max}`),
-            h("b", { class: "end", "data-us": total }, time(total)));
+                             `! link load up to ${play.check.link_load_max}`));
       }
     });
     this.status.replaceChildren(
         h("b", {}, time(state.clock)), h("span", {}, ` of ${time(this.total)}`));
     if (whole) {
+      this.legend.replaceChildren(...legend(state.plays, state));
       this.costs.refresh();
       this.crossover.replaceChildren(...crossoverPlot(state.plays, state, state.base));
       this.formulas.replaceChildren(...formulasCard(state.plays, state).flat());
@@ -793,10 +837,7 @@ class Page {
       playing: false
     });
   }
-  scrubTime(i, { step, at }) {
-    const { start, end } = this.times[i][step];
-    this.state.set({ clock: start + at * (end - start), playing: false });
-  }
+  scrubTime(clock) { this.state.set({ clock: Math.min(clock, this.end()), playing: false }); }
   stepBy(n) {
     const { state } = this;
     if (state.byClock) {
@@ -1102,17 +1143,31 @@ class Page {
     now ? put() : setTimeout(put, 250);
   }
 
-  // Print shows the figures, and up to 12 steps as small multiples.
+  // Print shows the figures, and up to 12 steps as small multiples, of each shown algorithm.
 
   makePrint() {
     document.getElementById("print")?.remove();
-    const { state, network } = this, play = state.play;
+    const { state } = this, drawn = [];
+    const sections =
+        (state.comparing ? state.plays : [state.play]).map((play) => this.printed(play, drawn));
+    document.body.append(h("div", { id: "print" }, sections));
+    // Colours can only be computed for elements in the document.
+    const { theme } = document.documentElement.dataset, column = 1000;
+    document.documentElement.dataset.theme = "light";
+    for (const [t, view] of drawn) {
+      view.options = { links: "worms", colour: "dimension", load: "step" };
+      view.print(t, resting, column);
+    }
+    document.documentElement.dataset.theme = theme;
+  }
+  /** An algorithm on paper. \param drawn  gets its pictures: [step, view] */
+  printed(play, drawn) {
+    const { state, network } = this;
     let steps = Array.from({ length: play.steps }, (_, t) => t);
     if (steps.length > 12)
       steps = play.phases.length > 0 ? play.phases.map((phase) => phase.first).slice(0, 12) :
                                        steps.slice(0, 12);
     if (play.aggregate) steps = [0];
-    const drawn = [];
     const pictures = steps.map((t) => {
       const scene = new Scene(
           {...state, select: null, comparing: false, links: "worms", load: "step" }, play,
@@ -1124,17 +1179,14 @@ class Page {
             `${phase >= 0 ? `${play.phases[phase].name} · ` : ""}${
                 play.aggregate ? "link load over all steps" :
                                  `${plural(play.worms(t), "worm")} of ${
-                                     plural(
-                                         Number((c.step_bytes[t] / play.blockBytes).toFixed(2)),
-                                         "block")} · load ${c.step_load[t]}`}`),
+                                     plural(c.step_bytes[t] / play.blockBytes, "block")} · load ${c.step_load[t]}`}`),
           drawn.push([t, scene.view]) && scene.view.element);
     });
     const made = this.data.provenance,
           command =
               Array.isArray(made.command) ? made.command.join(" ") : String(made.command ?? "");
-    document.body.append(h(
-        "div", { id: "print" },
-        h("h1", {}, `${play.operation} on ${crossed(network.text)}, ${play.algorithm}`),
+    return h(
+        "section", {}, h("h1", {}, `${play.operation} on ${crossed(network.text)}, ${play.algorithm}`),
         h("p", {},
           [
             play.json.source, play.json.ports === "all" ? "all ports" : "one port",
@@ -1147,21 +1199,13 @@ class Page {
             .map(({ name, explanation }) => h("p", {}, h("b", {}, `${name}: `), explanation)),
         figuresCard(play.check)[1].cloneNode(true), h("div", { class: "pictures" }, pictures),
         h("div", { class: "legend" },
-          legend(play, { links: "worms", colour: "dimension", load: "step", select: null })),
+          legend([play], { links: "worms", colour: "dimension", load: "step", select: null })),
         h("p", { class: "caption command" },
           `wormcube ${made.version ?? ""} · ${command} · ${
               steps.length < play.steps ?
                   `${steps.length} of ${play.steps} steps · ` :
                   ""}a worm ends at its arrow; grey: idle link; ` +
-              "the number at a stub is the node at its other end")));
-    // Colours can only be computed for elements in the document.
-    const { theme } = document.documentElement.dataset, column = 1000;
-    document.documentElement.dataset.theme = "light";
-    for (const [t, view] of drawn) {
-      view.options = { links: "worms", colour: "dimension", load: "step" };
-      view.print(t, resting, column);
-    }
-    document.documentElement.dataset.theme = theme;
+              "the number at a stub is the node at its other end"));
   }
 }
 

@@ -1,6 +1,6 @@
 // The strip of steps: one box per step, or a time axis.
 // SPDX-License-Identifier: Apache-2.0
-import {figure, plural, svg} from "./dom.js";
+import {figure, plural, stepText, svg} from "./dom.js";
 import {loadColour} from "./view.js";
 
 /** Space at both ends for the frame around the first and the last step. */
@@ -38,7 +38,7 @@ export class Strip {
   }
   /** Boxes have equal width, or the times [{start, end, work}] on a common axis. */
   layout(width, times = null, total = 1) {
-    this.width = width;
+    this.width = width, this.total = total;
     const inner = width - 2 * edge;
     const n = Math.max(1, this.play.steps), gap = n > 300 || times ? 0 : Math.min(4, inner / n / 5);
     this.boxes = [];
@@ -52,9 +52,16 @@ export class Strip {
       else this.boxes.push({ x: edge + (inner * t) / n + gap / 2, w: inner / n - gap, work: null });
     }
     this.times = times;
+    if (times) {
+      const { work, start } = times[this.play.steps], at = (t) => edge + (inner * t) / total;
+      this.last = { work: at(work), x: at(start) };
+    }
     this.draw();
   }
+  /** A place on the strip: the time on a common axis, or a step and the moment in it. */
   invert(x) {
+    if (this.times)
+      return { clock: Math.max(0, ((x - edge) * this.total) / (this.width - 2 * edge)) };
     for (let t = this.boxes.length - 1; t >= 0; --t) {
       const box = this.boxes[t];
       if (x >= box.x || t === 0)
@@ -67,7 +74,7 @@ export class Strip {
     const top = this.times     ? 9 :
         play.phases.length > 0 ? 24 :
                                  10,
-          full = this.times ? 24 : 34, bottom = top + full, height = bottom + 20;
+          full = this.times ? 20 : 34, bottom = top + full, height = bottom + 20;
     this.element.setAttribute("width", width), this.element.setAttribute("height", height);
     this.element.setAttribute("viewBox", `0 0 ${width} ${height}`);
     const most = c.step_bytes.reduce((a, b) => Math.max(a, b), 1);
@@ -110,7 +117,18 @@ export class Strip {
         (play.aggregate ?
              "" :
              `${plural(play.worms(t), "worm")} · ${
-                 plural(Number((c.step_bytes[t] / play.blockBytes).toFixed(2)), "block")}`);
+                 plural(c.step_bytes[t] / play.blockBytes, "block")}`);
+    const work = (box) => {
+      if (box.x - box.work <= 0.8) return;
+      marks.push(svg("rect", {
+        x: box.work,
+        y: top + full * 0.5,
+        width: box.x - box.work,
+        height: full * 0.4,
+        class: "work",
+        fill: `url(#${this.hatch})`
+      }));
+    };
     this.boxes.forEach((box, t) => {
       if (this.boxes.length > 300 && !this.times) return;
       const idle = c.step_bytes[t] === 0 && (play.aggregate || play.worms(t) === 0);
@@ -140,15 +158,7 @@ export class Strip {
         fill: loadColour(Math.max(1, c.step_load[t])),
         "data-step": t
       });
-      if (this.times && box.x - box.work > 0.8)
-        marks.push(svg("rect", {
-          x: box.work,
-          y: top + full * 0.62,
-          width: box.x - box.work,
-          height: full * 0.3,
-          class: "work",
-          fill: `url(#${this.hatch})`
-        }));
+      if (this.times) work(box);
       marks.push(ground, rect);
       this.rects.push(rect);
       if (inside)
@@ -159,6 +169,7 @@ export class Strip {
       marks.push(svg(
           "text", { x: middle, y: bottom + 15, class: "step-number", "data-step": t }, figure(t)));
     });
+    if (this.times) work(this.last);
     this.current = svg("rect", { class: "current", rx: 6, y: top - 2, height: full + 4 });
     this.playhead = svg("path", { class: "playhead" });
     this.knob = svg("circle", { class: "knob", r: 4.5, cy: top - 4 });
@@ -175,22 +186,29 @@ export class Strip {
     this.element.replaceChildren(hatch, ...marks, this.current, this.playhead, this.knob);
     this.top = top, this.bottom = bottom;
   }
-  show(step, at) {
+  /** \param place  {step, at}, and on a common axis {clock, working} */
+  show({ step, at, clock, working }) {
     const box = this.boxes[Math.min(step, this.boxes.length - 1)];
     if (!box) return;
-    const x = step >= this.boxes.length ? box.x + box.w : box.x + at * box.w;
-    this.current.setAttribute("x", box.x - 1),
-        this.current.setAttribute("width", Math.max(3, box.w + 2));
+    const inner = this.width - 2 * edge,
+          x = this.times           ? edge + inner * Math.min(1, clock / this.total) :
+        step >= this.boxes.length ? box.x + box.w :
+                                    box.x + at * box.w;
+    const gap = step < this.boxes.length ? box : this.last,
+          [from, to] = working ? [gap.work, gap.x] : [box.x, box.x + box.w];
+    this.current.setAttribute("x", from - 1),
+        this.current.setAttribute("width", Math.max(3, to - from + 2));
     this.knob.setAttribute("cx", x);
     this.playhead.setAttribute("d", `M${x} ${this.bottom - 12}v14`);
-    if (this.marked !== step) {
-      this.rects.forEach((rect, t) => rect.setAttribute("opacity", t <= step ? 0.95 : 0.45));
+    const begun = working ? step - 1 : step, mark = `${step} ${begun}`;
+    if (this.marked !== mark) {
+      this.rects.forEach((rect, t) => rect.setAttribute("opacity", t <= begun ? 0.95 : 0.45));
       for (const text of this.element.querySelectorAll(".step-number"))
-        text.classList.toggle("now", Number(text.dataset.step) === step);
-      this.marked = step;
+        text.classList.toggle("now", !working && Number(text.dataset.step) === step);
+      this.marked = mark;
       this.element.setAttribute("aria-valuenow", Math.min(step, this.play.steps - 1));
       this.element.setAttribute(
-          "aria-valuetext", `step ${Math.min(step, this.play.steps - 1)} of ${this.play.steps}`);
+          "aria-valuetext", stepText(Math.min(step, this.play.steps - 1), this.play.steps));
     }
   }
 }

@@ -1,6 +1,6 @@
 // The network's picture: SVG for small networks, canvas for large ones, with the same content.
 // SPDX-License-Identifier: Apache-2.0
-import {plural, svg} from "./dom.js";
+import {plural, stepText, svg} from "./dom.js";
 import {cut, measured, middle, pathOf, reach, wormParts, wormWidth} from "./shapes.js";
 
 export function loadColour(load) {
@@ -35,6 +35,7 @@ class View {
     this.network = network, this.play = play, this.handlers = handlers;
     this.options = { links: "worms", colour: "dimension", load: "step" };
     this.stepNumber = -1;
+    this.working = "";         // what nodes do between two steps, while no worm is under way
     this.clock = null;         // the replay's time in microseconds
     this.flashes = new Map();  // link and channel -> when the flash began
     this.selected = null;
@@ -195,7 +196,9 @@ class View {
   /** The messages of a step, or those in flight at a time of the replay. */
   under(stepNumber) {
     if (this.clock !== null) return this.play.moment(this.clock);
-    return this.play.aggregate || stepNumber >= this.play.steps ? null : this.play.step(stepNumber);
+    return this.play.aggregate || this.working || stepNumber >= this.play.steps ?
+        null :
+        this.play.step(stepNumber);
   }
   /** Shows a time of the replay; redraws when the set of worms in flight has changed. */
   showAt(clock, playing, force) {
@@ -295,8 +298,8 @@ export class SvgView extends View {
                 },
                     svg("rect", { width: 2, height: 4, fill: "var(--bg)" }))),
             ...Object.values(this.groups));
-    this.rezoom();
     this.makeFixed();
+    this.rezoom();
     this.listen();
     new ResizeObserver(() => this.fitText()).observe(this.element);
   }
@@ -305,12 +308,27 @@ export class SvgView extends View {
     this.element.setAttribute("viewBox", `${x} ${y} ${width} ${height}`);
     this.fitText();
   }
-  /** Hides text that is too small to read on the screen. */
+  /**
+   * Hides text that is too small to read on the screen. Nodes' numbers grow in their nodes as long
+   * as they fit there; then they have no second line with bits.
+   */
   fitText() {
-    const { clientWidth, clientHeight } = this.element;
+    const { clientWidth, clientHeight } = this.element, { network } = this;
     if (clientWidth === 0) return;
     const scale = Math.min(clientWidth / this.zoom.width, clientHeight / this.zoom.height);
-    this.element.classList.toggle("tiny-numbers", this.network.number_size * scale < least_text);
+    const least = least_text / scale, r = network.radius, grown = network.number_size < least;
+    const letters = Math.max(...this.numbers.map(({ text }) => text.textContent.length));
+    this.element.classList.toggle(
+        "tiny-numbers", grown && least > Math.min(1.4 * r, (2 * r - 2) / (0.7 * letters)));
+    this.element.classList.toggle("grown-numbers", grown);
+    const size = grown ? least : network.number_size;
+    if (this.size !== size) {
+      this.size = size;
+      for (const { text, y, middle } of this.numbers) {
+        text.setAttribute("font-size", size);
+        text.setAttribute("y", grown ? middle + 0.36 * size : y);
+      }
+    }
     this.element.classList.toggle("tiny-labels", 9.5 * scale < least_text);
     this.element.classList.toggle("tiny-loads", 12.4 * scale < 9);
   }
@@ -341,7 +359,7 @@ export class SvgView extends View {
       return path;
     });
     const r = network.radius;
-    this.nodes = [];
+    this.nodes = [], this.numbers = [];  // numbers: each node's first line
     for (let v = 0; v < network.nodes + network.switches; ++v) {
       const x = network.x[v], y = network.y[v], g = svg("g", { class: "node", "data-node": v });
       if (v >= network.nodes) {
@@ -362,15 +380,11 @@ export class SvgView extends View {
         const bar = this.play.blocks.kind ? 1 : 0, size = network.number_size;
         lines.forEach((line, i) => {
           const up = Math.max(1.5, 15.9 - r);  // two lines end above the bar
-          const dy = lines.length > 1 ? (i - 0.5) * 9.2 + 3 : size * 0.36 - 3 * bar;
-          g.append(
-              svg("text", {
-                x,
-                y: y + dy - (lines.length > 1 ? up * bar : 0),
-                "font-size": size,
-                "data-length": line.length
-              },
-                  line));
+          const dy = lines.length > 1 ? (i - 0.5) * 9.2 + 3 - up * bar : size * 0.36 - 3 * bar;
+          const text =
+              svg("text", { x, y: y + dy, "font-size": size, "data-length": line.length }, line);
+          g.append(text);
+          if (i === 0) this.numbers.push({ text, y: y + dy, middle: y - 3 * bar });
         });
         if (bar) {
           const width = 2 * r - 9;
@@ -607,15 +621,16 @@ export class SvgView extends View {
     const { network, play } = this;
     let text = `${network.shape}, `;
     if (play.aggregate) text += "links by load over all steps";
+    else if (this.working) text += this.working;
     else if (!step) text += "after the last step";
     else if (this.clock !== null)
       text += `${step.worms.length} messages in flight, ${
           step.worms.filter((worm) => this.momentOf(worm).waits >= 0).length} of them waiting`;
     else {
       const most = Math.max(0, ...step.load.values()), phase = play.phase(step.step),
-            blocks = Number((play.check.step_bytes[step.step] / play.blockBytes).toFixed(2));
+            blocks = play.check.step_bytes[step.step] / play.blockBytes;
       text +=
-          `step ${step.step} of ${play.steps}${phase >= 0 ? `, ${play.phases[phase].name}` : ""}: ${
+          `${stepText(step.step, play.steps)}${phase >= 0 ? `, ${play.phases[phase].name}` : ""}: ${
               plural(step.worms.length, "message")}${
               step.worms.length === 0 ? "" : ` of up to ${plural(blocks, "block")}`}, ${
               most > 1 ? `a link carries ${most}` : "no link carries two"}`;
