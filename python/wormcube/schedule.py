@@ -212,6 +212,7 @@ class Schedule:
     def check(self, as_: Optional[str] = None, ports: str = "auto", *, progress: Progress = None, **arguments: Any) -> Check:
         """Prove the schedule as its operation, or as another one, and count it.
 
+        With ports "auto" nodes have all ports if one of them sends or receives several messages in a step; `ports` of the Check tells.
         Blocks of a schedule may differ in size, so it has `transmission_bytes`, and its `transmission_blocks` is None.
         """
         words = self._proof_options(as_, arguments)
@@ -220,7 +221,7 @@ class Schedule:
     def require(self, as_: Optional[str] = None, ports: str = "auto", **arguments: Any) -> Check:
         """Prove the schedule as check() does, and return the Check; raise Failed with the first finding if the proof fails."""
         found = self.check(as_, ports, **arguments)
-        if not found.passed and ports == "auto" and found.port_violations and found.delivered:
+        if not found.passed and ports == "one" and found.port_violations and found.delivered:
             raise Failed(f'{finding(found)}, and nodes have one port: require(ports="all") gives each one per link', command=found.provenance.command,
                          results=Results([found]))
         return found.require()

@@ -82,6 +82,7 @@ COMMANDS = {
         "show alltoall --on torus:8x8 --algorithm shift --step 20",
         "show broadcast --on tree:4",
         "show alltoall --on torus:8x8 --algorithm suh-torus --explain",
+        "show allgather --on ring:4 --algorithm ring --contents",
     ],
     "replay": [
         "replay alltoall --on torus:4x4 --algorithm shift --bytes 8 --critical-path",
