@@ -212,7 +212,7 @@ class Schedule:
     def check(self, as_: Optional[str] = None, ports: str = "auto", *, progress: Progress = None, **arguments: Any) -> Check:
         """Prove the schedule as its operation, or as another one, and count it.
 
-        With ports "auto" nodes have all ports if one of them sends or receives several messages in a step; `ports` of the Check tells.
+        With ports "auto" nodes have all ports if one of them sends or receives several messages in a step; `ports` of the Check says which.
         Blocks of a schedule may differ in size, so it has `transmission_bytes`, and its `transmission_blocks` is None.
         """
         words = self._proof_options(as_, arguments)
