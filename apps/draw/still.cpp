@@ -119,14 +119,15 @@ void draw_nodes(const Layout& layout, const std::vector<bool>* busy,
     marks.back().data = fmt::format(" data-node=\"{}\"", v);
     if (layout.number_size <= 0) continue;
     if (held != nullptr) draw_bar(p, r, (*held)[v], v, marks);
-    const double up = held == nullptr ? 0 : 1;
+    // Two lines end above the bar.
+    const double up = held == nullptr ? 0 : 1, lift = up * std::max(1.5, 15.9 - r);
     const std::string& name = layout.names[v];
     const Colour colour = idle ? colours::mute : colours::ink;
     if (const std::size_t end = name.find('\n'); end != name.npos) {
-      marks.push_back(text_mark({p.x, p.y - 1.6 - 1.5 * up}, name.substr(0, end),
-                                layout.number_size, colour, 0, true));
-      marks.push_back(text_mark({p.x, p.y + 7.6 - 1.5 * up}, name.substr(end + 1),
-                                layout.number_size, colour, 0, true));
+      marks.push_back(text_mark({p.x, p.y - 1.6 - lift}, name.substr(0, end), layout.number_size,
+                                colour, 0, true));
+      marks.push_back(text_mark({p.x, p.y + 7.6 - lift}, name.substr(end + 1), layout.number_size,
+                                colour, 0, true));
     } else {
       marks.push_back(text_mark({p.x, p.y + 0.36 * layout.number_size - 3 * up}, name,
                                 layout.number_size, colour, 0, true));

@@ -489,11 +489,14 @@ void write_frames(const Context& context, const Play& play, const Layout& layout
   const Bytes most_bytes = most_bytes_of(play);
   for (std::size_t step = 0; step < play.steps.steps; ++step) {
     const Still still = still_of(play, layout, routing, step, block_bytes, most_bytes);
-    Marks marks{
-        apps::text_mark({margin, margin + 16}, title, 18, apps::colours::ink, -1, true),
-        apps::text_mark({margin, margin + 40},
-                        fmt::format("{} of {} · {}", still.head, play.steps.steps, still.caption),
-                        14, apps::colours::mute)};
+    Marks marks{apps::text_mark({margin, margin + 16}, title, 18, apps::colours::ink, -1, true),
+                apps::text_mark({margin, margin + 40},
+                                fmt::format("{} {} · {}", still.head,
+                                            play.steps.steps == 1
+                                                ? "(the only one)"
+                                                : fmt::format("(of 0 to {})", play.steps.steps - 1),
+                                            still.caption),
+                                14, apps::colours::mute)};
     double y = margin + 44;
     for (const std::string& text : words[step]) {
       y += line;
@@ -641,6 +644,12 @@ ExitCode draw(Context& context, const DrawCommand& given) {
       if (!options.svg.empty())
         write_text(context, options.svg, picture(svg, picture_format(options.svg)));
       if (!options.pdf.empty()) write_text(context, options.pdf, picture(svg, PictureFormat::pdf));
+      if (const std::size_t drawn = sheet.pictures.size();
+          !result.aggregate && drawn < result.steps.steps && options.step < 0 &&
+          !(options.svg.empty() && options.pdf.empty())) {
+        print_note(output, fmt::format("{} of {} steps are drawn; --step N draws another one",
+                                       drawn, result.steps.steps));
+      }
       if (!options.thumbnail.empty())
         write_text(context, options.thumbnail, thumbnail_of(result, layout, routing, sheet.title));
       if (frames) write_frames(context, result, layout, routing, options, block_bytes);
@@ -751,7 +760,7 @@ Action add_draw(CLI::App& program) {
       ->capture_default_str()
       ->group("Output");
   app.add_option("--svg", options->svg,
-                 "Write all steps (with --step, one) as one picture for print: SVG, PDF or PNG, "
+                 "Write up to 12 steps (with --step, one) as one picture for print: SVG, PDF or PNG, "
                  "according to the file extension")
       ->type_name("FILE|-")
       ->check(file_name())
@@ -768,8 +777,8 @@ Action add_draw(CLI::App& program) {
       ->check(file_name())
       ->group("Output");
   app.add_option("--thumbnail", options->thumbnail,
-                 "Write the step with the most messages as a small SVG without text, in the "
-                 "colours of the embedding page")
+                 "Write the step with the most messages as a small SVG without text, for web pages "
+                 "that define its colours")
       ->type_name("FILE|-")
       ->check(file_name())
       ->group("Output");
