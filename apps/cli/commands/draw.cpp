@@ -759,9 +759,10 @@ Action add_draw(CLI::App& program) {
       ->type_name("N[K|M|G]")
       ->capture_default_str()
       ->group("Output");
-  app.add_option("--svg", options->svg,
-                 "Write up to 12 steps (with --step, one) as one picture for print: SVG, PDF or PNG, "
-                 "according to the file extension")
+  app.add_option(
+         "--svg", options->svg,
+         "Write up to 12 steps (with --step, one) as one picture for print: SVG, PDF or PNG, "
+         "according to the file extension")
       ->type_name("FILE|-")
       ->check(file_name())
       ->group("Output");
