@@ -271,8 +271,8 @@ def docs(program, folder):
     pictures = folder / "pictures"
     pictures.mkdir(parents=True, exist_ok=True)
     (pictures / "race.svg").write_text(race.picture(gallery.program), encoding="utf-8")
-    text = ["# Gallery", "", "In the source folder, `./run gallery --docs` makes these pictures with `wormcube draw`. `./run gallery` builds a web page for every algorithm,",
-            "which animates it step by step: open `build/gallery/index.html`.", "", "## allgather on torus:8x8: bruck and swing", "",
+    text = ["# Gallery", "", "In the source folder, `./run gallery --docs` makes these pictures with `wormcube draw`. `./run gallery` builds a website with a page for",
+            "every algorithm, which animates the algorithm step by step. Its start page is `build/gallery/index.html`.", "", "## allgather on torus:8x8: bruck and swing", "",
             "Both algorithms take six steps and deliver the same blocks. The messages of `bruck` share links, so it takes four times as long. A node",
             "fills as its blocks arrive. A link is blue while one message needs it, and orange to red while several do. The times come from `replay`.", "",
             "![bruck and swing race on torus:8x8](pictures/race.svg)", ""]
