@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <cmath>
 #include <functional>
+#include <numbers>
 #include <string>
 #include <utility>
 #include <vector>
@@ -108,6 +109,11 @@ class LayoutMaker {
                     const std::function<std::string(Rank plane)>& caption);
   /// Links between planes: short stubs at 45 degrees, two dimensions of them; the others are ticks.
   void between_planes(Lane& lane, int outer, bool plus, bool complete);
+  /// Where both lanes of a slanted stub touch a node's round corner, in half sides.
+  static constexpr double corner_reach = 1.11;
+  double corner_stub() const {
+    return tick_ + (std::numbers::sqrt2 - corner_reach) * result_.radius;
+  }
   void shrink(double factor, double radius, double offset);
   void planes();
 

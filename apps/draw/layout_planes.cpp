@@ -111,7 +111,7 @@ void LayoutMaker::between_planes(Lane& lane, int outer, bool plus, bool complete
     const Point up = outer == 0 ? Point{s, -s} : Point{-s, -s};
     const Point leaving = complete || plus ? up : -1 * up;
     const Point outside = complete || !plus ? up : -1 * up;
-    stubs(lane, leaving, outside, tick_, r * std::numbers::sqrt2);
+    stubs(lane, leaving, outside, corner_stub(), corner_reach * r);
     // With a second outer dimension there is no room for numbers.
     if (!complete && real_.size() == 3 && !result_.large) {
       const Point end = place(lane.from) + (r * std::numbers::sqrt2 + tick_) * leaving;
@@ -277,7 +277,7 @@ void LayoutMaker::gray_planes() {
     constexpr double s = std::numbers::sqrt2 / 2;
     const std::array<Point, 4> slants{Point{s, -s}, Point{-s, -s}, Point{-s, s}, Point{s, s}};
     const Point slant = slants[static_cast<std::size_t>(number)];
-    stubs(lane, slant, slant, tick_, result_.radius * std::numbers::sqrt2);
+    stubs(lane, slant, slant, corner_stub(), corner_reach * result_.radius);
   }
 }
 

@@ -34,9 +34,10 @@ Colour sequence(int level) {
   return all[static_cast<std::size_t>(std::clamp(level, 0, 5))];
 }
 Colour line(std::size_t i) {
-  constexpr std::array<Colour, 6> all{Colour{"--line-0", "#0072b2"}, Colour{"--line-1", "#c2570c"},
-                                      Colour{"--line-2", "#036d49"}, Colour{"--line-3", "#a8478c"},
-                                      Colour{"--line-4", "#5d5100"}, Colour{"--line-5", "#6a51c8"}};
+  // As in the page, where orange means contention: it comes last.
+  constexpr std::array<Colour, 6> all{Colour{"--line-0", "#0072b2"}, Colour{"--line-3", "#a8478c"},
+                                      Colour{"--line-2", "#036d49"}, Colour{"--line-4", "#5d5100"},
+                                      Colour{"--line-5", "#6a51c8"}, Colour{"--line-1", "#c2570c"}};
   return all[i % all.size()];
 }
 

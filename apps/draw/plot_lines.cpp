@@ -253,7 +253,10 @@ struct LinePlotter {
     for (std::size_t i = 0; i < lines.size(); ++i) {
       std::vector<Point> line;
       for (const PlotPoint& point : lines[i]) line.push_back({x(point.x), at(point.y)});
-      if (line.size() > 1) marks.push_back(path_mark({line}, colours::line(i), 1.8));
+      if (line.size() > 1) {
+        marks.push_back(path_mark({line}, colours::line(i), 1.8));
+        if (plot.series[i].measured.empty()) marks.back().dash = {5, 4};
+      }
       for (const Point p : line) draw_series_mark(i, p, "", marks);
     }
   }

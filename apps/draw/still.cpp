@@ -190,8 +190,10 @@ class WormDrawer {
 
   void draw(const DrawnMessage& message, std::map<Link, int>& taken) {
     std::vector<Part> parts;
-    const double width = 2.8 + 2.4 * std::sqrt(static_cast<double>(message.bytes) /
-                                               static_cast<double>(most_bytes_));
+    // Where lanes are near each other, worms are narrower than their heads too.
+    const double near = layout_.large ? 1 : std::min(1.0, layout_.offset / 5);
+    const double width = near * (2.8 + 2.4 * std::sqrt(static_cast<double>(message.bytes) /
+                                                       static_cast<double>(most_bytes_)));
     bool shared = false;
     for (const Channel channel : message.route)
       shared = shared || load_[routing_.link(channel)] > 1;
@@ -233,12 +235,17 @@ class WormDrawer {
                                           message.bytes, route_text(routing_, message.route));
       }
     }
-    const double size = last.strand ? 5 * scale : 1.25 * last.width + 3 * scale, half = 0.54 * size;
+    // An arrow does not reach into the cable's other lane.
+    const double size = last.strand ? 8 * scale : 1.25 * last.width + 3 * scale,
+                 half = std::min(0.54 * size, layout_.offset - 0.3);
     const auto at = [&](double back, double side) {
       return Point{tip.x - back * to.x - side * to.y, tip.y - back * to.y + side * to.x};
     };
     Mark head = path_mark({{at(0, 0), at(size, half), at(0.7 * size, 0), at(size, -half)}}, {}, 0);
     head.closed = true, head.fill = last.strand ? colours::bg : colours::dimension(last.dimension);
+    if (last.strand) {  // apart from the strands beside it
+      head.stroke = colours::load(load_[routing_.link(message.route.back())]), head.width = scale;
+    }
     head.data = " class=\"head\"";
     marks_.push_back(std::move(head));
     if (!parts.front().strand) {
@@ -330,6 +337,26 @@ Marks totals_marks(const Layout& layout, const LinkTotals& totals) {
   return marks;
 }
 
+double draw_legend(const std::vector<LegendEntry>& entries, Point at, double width, double font,
+                   Marks& marks) {
+  constexpr double sample = 26, gap = 6;
+  const double line = 1.5 * font;
+  double x = 0, y = font;
+  for (const LegendEntry& entry : entries) {
+    const double room = sample + gap + text_room(entry.text, font, false) + 3 * gap;
+    if (x > 0 && x + room > width) x = 0, y += line;
+    const double part = sample / static_cast<double>(entry.colours.size());
+    for (std::size_t i = 0; i < entry.colours.size(); ++i) {
+      const Point from = at + Point{x + part * static_cast<double>(i), y - 0.35 * font};
+      marks.push_back(path_mark({{from, from + Point{part, 0}}}, entry.colours[i], 4));
+      marks.back().dash = entry.dash;
+    }
+    marks.push_back(text_mark(at + Point{x + sample + gap, y}, entry.text, font, colours::mute));
+    x += room;
+  }
+  return entries.empty() ? 0 : y + 0.5 * font;
+}
+
 namespace {
 
 constexpr double sheet_margin = 44, sheet_gap = 18;
@@ -409,6 +436,7 @@ std::string sheet_svg(const Sheet& sheet) {
     }
     y += height;
   }
+  y += draw_legend(sheet.legend, {sheet_margin, y}, width, 10.5, marks) + 6;
   draw_foot(sheet, y, width, marks);
   return cropped_svg(marks, {.title = sheet.title});
 }

@@ -35,6 +35,15 @@ struct Still {
   Marks marks;
   Point corner, size;
 };
+/// A sample line, in several colours or dashed, and what it means.
+struct LegendEntry {
+  std::string text;
+  std::vector<Colour> colours;
+  std::vector<double> dash = {};
+};
+/// Draws entries one after the other in lines of a width; returns their height.
+double draw_legend(const std::vector<LegendEntry>& entries, Point at, double width, double font,
+                   Marks& marks);
 /// A table row: its name, then its cells.
 using TableRow = std::vector<std::string>;
 /// Title, figures, and pictures in two columns.
@@ -42,6 +51,7 @@ struct Sheet {
   std::string title, below, foot;
   std::vector<TableRow> figures;  ///< the first row: the heads
   std::vector<Still> pictures;
+  std::vector<LegendEntry> legend = {};
 };
 /// One cropped picture.
 std::string sheet_svg(const Sheet& sheet);

@@ -995,6 +995,7 @@ const cases = {
     await page.evaluate(() => dispatchEvent(new Event("beforeprint")));
     expect("on paper, each algorithm", differ("heads", await page.$$eval("#print h1", (heads) => heads.map((head) => head.textContent.split(", ").pop())), names));
     expect("with pictures", (await page.$$eval("#print section", (all) => all.map((one) => one.querySelectorAll("figure").length))).every((n) => n > 0) ? [] : ["none"]);
+    await page.evaluate(() => document.getElementById("print").remove());
     // One clock: the playheads stand below each other, before a step too.
     for (const t of [3, 40, 200, 700]) {
       await set(page, `#t=${t}`);

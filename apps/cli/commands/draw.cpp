@@ -33,6 +33,7 @@
 #include <filesystem>
 #include <iterator>
 #include <memory>
+#include <numeric>
 #include <optional>
 
 #include <fmt/core.h>
@@ -42,6 +43,7 @@ namespace wormcube::cli {
 
 namespace {
 
+using apps::draw_legend;
 using apps::drawn_step;
 using apps::DrawnStep;
 using apps::escaped;
@@ -52,6 +54,7 @@ using apps::GroupTraffic;
 using apps::Label;
 using apps::Lane;
 using apps::Layout;
+using apps::LegendEntry;
 using apps::link_totals;
 using apps::LinkTotals;
 using apps::Marks;
@@ -417,6 +420,38 @@ std::vector<std::size_t> steps_to_print(const Play& play, long chosen) {
   return steps;
 }
 
+/// The meaning of a still picture's colours and dashes.
+std::vector<LegendEntry> legend_of(const Play& play, const Routing& routing,
+                                   const std::vector<std::size_t>& steps) {
+  const Topology& topology = routing.topology();
+  bool dashed = false;
+  int load = 0;
+  for (const std::size_t step : steps) {
+    load = std::max(load, play.steps.per_step[step].link_load);
+    for (const auto& message : apps::messages_of(play.schedule, routing, step)) {
+      dashed = dashed || std::ranges::any_of(message.route, [&](const Channel channel) {
+                 return routing.virtual_channel(channel) == 1;
+               });
+    }
+  }
+  std::vector<LegendEntry> entries;
+  for (int d = 0; d < std::min(topology.dimensions(), 6); ++d) {
+    if (topology.size(d) > 1) {
+      entries.push_back({fmt::format("dimension {}", d), {apps::colours::dimension(d)}});
+    }
+  }
+  if (dashed) {
+    entries.push_back({"virtual channel 1, after the dateline", {apps::colours::ink}, {7, 3}});
+  }
+  if (load > 1) {
+    entries.push_back({"contention: 2, 3, 4 and more, 8 and more messages on a link",
+                       {apps::colours::load(2), apps::colours::load(3), apps::colours::load(4),
+                        apps::colours::load(8)}});
+  }
+  entries.push_back({"idle link", {apps::colours::load(0)}});
+  return entries;
+}
+
 Sheet sheet_of(const Context& context, const Play& play, const Layout& layout,
                const Routing& routing, const DrawCommand& options, Bytes block_bytes) {
   Sheet sheet;
@@ -441,15 +476,17 @@ Sheet sheet_of(const Context& context, const Play& play, const Layout& layout,
         {"all steps", "links by bytes carried: " + play.json["messages_reason"].get<std::string>(),
          totals_marks(layout, link_totals(play.schedule, routing)), layout.corner, layout.size});
   } else {
-    for (const std::size_t step : steps_to_print(play, options.step)) {
+    const std::vector<std::size_t> steps = steps_to_print(play, options.step);
+    sheet.legend = legend_of(play, routing, steps);
+    for (const std::size_t step : steps) {
       sheet.pictures.push_back(still_of(play, layout, routing, step, block_bytes, most_bytes));
       ++shown;
     }
   }
   const Json made = provenance_json(context);
   sheet.foot = fmt::format(
-      "wormcube {} · {} · {}a worm ends at its arrow; grey: idle link; a stub's number: the node "
-      "at its other end; colours: dimensions, or the load of shared links{}",
+      "wormcube {} · {} · {}a worm ends at its arrow; a stub's number: the node at its other "
+      "end{}",
       made["version"].get<std::string>(), made["command"].get<std::string>(),
       shown > 0 && shown < play.steps.steps
           ? fmt::format("{} of {} steps · ", shown, play.steps.steps)
@@ -483,7 +520,13 @@ void write_frames(const Context& context, const Play& play, const Layout& layout
     lines = std::max(lines, words.back().size());
   }
   const double top = margin + 52 + line * static_cast<double>(lines),
-               height = std::ceil(top + layout.size.y + margin);
+               legend_top = top + layout.size.y + margin / 2;
+  std::vector<std::size_t> all_steps(play.steps.steps);
+  std::iota(all_steps.begin(), all_steps.end(), std::size_t{0});
+  Marks legend;
+  const double height = std::ceil(legend_top + margin +
+                                  draw_legend(legend_of(play, routing, all_steps),
+                                              {margin, legend_top}, text_width, 13, legend));
   const std::string title = fmt::format("{} on {}, {}", play.json["operation"].get<std::string>(),
                                         layout.network, play.json["algorithm"].get<std::string>());
   const Bytes most_bytes = most_bytes_of(play);
@@ -504,6 +547,7 @@ void write_frames(const Context& context, const Play& play, const Layout& layout
     }
     const Point to{(width - layout.size.x) / 2 - layout.corner.x, top - layout.corner.y};
     std::ranges::move(apps::moved(still.marks, to, 1), std::back_inserter(marks));
+    marks.insert(marks.end(), legend.begin(), legend.end());
     write_text(
         context, fmt::format("{}/{:04}.png", options.frames, step),
         picture(svg_text(marks, {0, 0}, {width, height}, {.title = title}), PictureFormat::png));

@@ -300,10 +300,20 @@ std::vector<Plotted> plots_of(std::vector<PlotRow> rows, const std::vector<std::
     }
     const bool measured = kind == PlotRow::Kind::measured;
     const bool replayed = kind == PlotRow::Kind::replayed;
-    const std::string points =
-        measured   ? "points: median; bands: first to third quartile; dashed: cost model"
-        : replayed ? "points: replayed on a modelled machine, not measured; dashed: the formula"
-                   : "dashed: the cost model; nothing is measured";
+    // A dashed line is mentioned where it can be told from the points'. Bars have a mark for it.
+    const auto points_of = [&](const std::vector<PlotRow>& of, bool bars) {
+      const bool dashed = std::ranges::any_of(of, [&](const PlotRow& row) {
+        constexpr double visible = 0.02;
+        return row.model && *row.model > 0 &&
+               (bars || std::abs(*row.model - row.value) > visible * row.value);
+      });
+      return measured ? std::string("points: median; bands: first to third quartile") +
+                            (dashed ? "; dashed: cost model" : "")
+             : replayed ? std::string("points: replayed on a modelled machine, not measured") +
+                              (dashed ? "; dashed: the formula" : "")
+                        : std::string(bars ? "the cost model" : "dashed: the cost model") +
+                              "; nothing is measured";
+    };
     bool drawn = false;
     for (const auto& [network, of_network] : sizes) {
       if (of_network.size() < 2) continue;
@@ -314,7 +324,7 @@ std::vector<Plotted> plots_of(std::vector<PlotRow> rows, const std::vector<std::
       if (kind == PlotRow::Kind::modelled && sizes.size() > 1) continue;
       LinePlot plot = lines_of(here, LinePlot::X::bytes, foot);
       plot.title = fmt::format("{} on {}: time against block size", what, network);
-      plot.below = points, plot.x_name = "block, bytes";
+      plot.below = points_of(here, false), plot.x_name = "block, bytes", plot.y_name = "time";
       if (options.copy_limit > 0 && measured) {
         std::map<double, double> data;
         for (const PlotRow& row : here) data[row.bytes] = row.data_bytes * row.nodes;
@@ -329,6 +339,7 @@ std::vector<Plotted> plots_of(std::vector<PlotRow> rows, const std::vector<std::
         rate.y = LinePlot::Y::gigabytes_per_second;
         rate.title = fmt::format("{} on {}: bandwidth against block size", what, network);
         rate.below = "points: data of a node in the median time", rate.x_name = "block, bytes";
+        rate.y_name = "bandwidth";
         for (PlotSeries& series : rate.series) {
           series.model.clear(), series.measured.clear();
           for (const PlotRow& row : here) {
@@ -363,12 +374,14 @@ std::vector<Plotted> plots_of(std::vector<PlotRow> rows, const std::vector<std::
       name_networks(here);
       LinePlot plot = lines_of(here, LinePlot::X::nodes, foot);
       plot.title = fmt::format("{}: time against nodes", what);
-      plot.below = fmt::format("blocks of {}; {}", bytes_text(bytes), points),
-      plot.x_name = "nodes";
+      plot.below = fmt::format("blocks of {}; {}", bytes_text(bytes), points_of(here, false)),
+      plot.x_name = "nodes", plot.y_name = "time";
       finish(std::move(plot));
       drawn = true;
     }
-    if (!drawn) plots.push_back(bars_of(group, what, measured, points, foot, options));
+    if (!drawn) {
+      plots.push_back(bars_of(group, what, measured, points_of(group, true), foot, options));
+    }
   }
   return plots;
 }

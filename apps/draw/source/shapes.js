@@ -92,7 +92,9 @@ export function strands(step) {
 export const strandWidth = (load) => Math.max(0.7, Math.min(1.4, 3.4 / load));
 export const strandGap = (load) => Math.min(3.4, 7 / load);
 
-export const wormWidth = (bytes, most) => 2.8 + 2.4 * Math.sqrt(bytes / Math.max(1, most));
+/** Where lanes are near each other, worms are narrower than their heads too. */
+export const wormWidth = (bytes, most, offset) =>
+    (2.8 + 2.4 * Math.sqrt(bytes / Math.max(1, most))) * Math.min(1, offset / 5);
 
 /**
  * The parts of a worm at moment s of its step: [{d, dimension, channel, strand, width, ahead}], its
@@ -143,6 +145,7 @@ export function wormParts(
         at: held,
         shift,
         strand,
+        load,
         dimension: lane.dimension,
         width: strand ? strandWidth(load) : free
       };
@@ -156,7 +159,9 @@ export function wormParts(
     if (piece && piece.length > 1) {
       const [x, y] = piece[piece.length - 1], [x0, y0] = piece[piece.length - 2];
       const l = Math.hypot(x - x0, y - y0) || 1, dx = (x - x0) / l, dy = (y - y0) / l;
-      const size = tip.strand ? 5 : 1.25 * tip.width + 3, half = 0.54 * size;
+      // An arrow does not reach into the cable's other lane.
+      const size = tip.strand ? 8 : 1.25 * tip.width + 3,
+            half = Math.min(0.54 * size, network.offset - 0.3);
       const at = (back, side) =>
           `${short(x - back * dx - side * dy)} ${short(y - back * dy + side * dx)}`;
       arrow = `M${at(0, 0)}L${at(size, half)}L${at(0.7 * size, 0)}L${at(size, -half)}Z`;
@@ -178,6 +183,7 @@ export function wormParts(
     arrow,
     tipDimension: tip?.dimension ?? 0,
     tipStrand: tip?.strand ?? false,
+    tipLoad: tip?.load ?? 0,
     start
   };
 }

@@ -523,9 +523,10 @@ export class SvgView extends View {
   frame(s, playing) {
     for (const { worm, g } of this.worms) {
       const moment = this.momentOf(worm);
-      const { parts, arrow, tipDimension, tipStrand, start } = worm.links.length > 0 ?
+      const { parts, arrow, tipDimension, tipStrand, tipLoad, start } = worm.links.length > 0 ?
           wormParts(
-              worm, this.current, this.network, s, wormWidth(worm.bytes, this.play.mostBytes),
+              worm, this.current, this.network, s,
+              wormWidth(worm.bytes, this.play.mostBytes, this.network.offset),
               moment) :
           this.loop(worm);
       const paths = [];
@@ -562,6 +563,7 @@ export class SvgView extends View {
         paths.push({
           d: arrow,
           fill: tipStrand ? "var(--bg)" : partColour(this, worm, tipDimension),
+          stroke: tipStrand ? loadColour(tipLoad) : null,  // apart from the strands beside it
           class: "head"
         });
       if (start)
