@@ -19,6 +19,7 @@ Contents::Contents(NamedSchedule named, const std::optional<ScheduledCall>& call
       steps_(named_.schedule.steps()) {
   const Rank p = named_.schedule.topology.nodes();
   std::optional<Goal> goal;
+  knows_results_ = call.has_value();
   if (call) goal = goal_of(call->operation, call->arguments, p);
   for (Rank r = 0; r < p; ++r) {
     NodeState& node = nodes_[static_cast<std::size_t>(r)];
@@ -61,6 +62,16 @@ Contents::Contents(NamedSchedule named, const std::optional<ScheduledCall>& call
   drop(0);
 }
 
+NamedValue Contents::unordered(NamedValue value) {
+  if (named_.commutative) value.word = named_.words.sorted(value.word);
+  return value;
+}
+
+Contents::Key Contents::key_of(const NamedValue& value) {
+  const NamedValue that = unordered(value);
+  return {that.word, that.block, that.part};
+}
+
 void Contents::combine(Rank rank, std::size_t step) {
   NodeState& node = nodes_[static_cast<std::size_t>(rank)];
   const RankNames& names = named_.names[static_cast<std::size_t>(rank)];
@@ -68,9 +79,7 @@ void Contents::combine(Rank rank, std::size_t step) {
     const std::size_t begin = node.gap == 0 ? 0 : names.gaps[node.gap - 1].end;
     for (std::size_t i = begin; i < names.gaps[node.gap].end; ++i) {
       const auto& [left, right] = names.pairs[i];
-      WordId word = named_.words.join(left.word, right.word);
-      if (named_.commutative) word = named_.words.sorted(word);
-      node.held.insert({word, left.block, left.part});
+      node.held.insert(key_of({named_.words.join(left.word, right.word), left.block, left.part}));
     }
   }
 }
@@ -79,7 +88,8 @@ void Contents::drop(std::size_t time) {
   for (NodeState& node : nodes_) {
     std::erase_if(node.held, [&](const Key& key) {
       const auto last = node.last_use.find(key);
-      return last != node.last_use.end() && last->second <= time && !node.results.contains(key);
+      const bool is_used = last != node.last_use.end() ? last->second > time : !knows_results_;
+      return !is_used && !node.results.contains(key);
     });
   }
 }
@@ -106,9 +116,10 @@ std::vector<Contents::Message> Contents::advance() {
     for (std::size_t op = next_ == 0 ? 0 : log.step_ends[next_ - 1]; op < log.step_ends[next_];
          ++op) {
       const OpRecord& record = log.ops[op];
-      const auto values = named_.names[r].of(op);
-      const auto rank = static_cast<Rank>(r);
       if (record.kind != Op::Kind::send) continue;
+      const auto rank = static_cast<Rank>(r);
+      std::vector<NamedValue> values;
+      for (const NamedValue& value : named_.names[r].of(op)) values.push_back(unordered(value));
       messages.push_back({rank, record.peer, names_text(named_.words, named_.form, values)});
       for (const NamedValue& value : values) arrived.emplace_back(record.peer, key_of(value));
     }

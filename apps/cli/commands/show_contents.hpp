@@ -42,13 +42,16 @@ class Contents {
     std::map<Key, std::size_t> last_use;  // gap s: 2 s; step s: 2 s + 1
     std::size_t gap = 0;                  // the next of its gaps
   };
-  static Key key_of(const NamedValue& value) { return {value.word, value.block, value.part}; }
+  /// If the operator commutes, the nodes of a combination have no order.
+  NamedValue unordered(NamedValue value);
+  Key key_of(const NamedValue& value);
   void combine(Rank node, std::size_t step);
   void drop(std::size_t time);
 
   NamedSchedule named_;
   std::vector<NodeState> nodes_;
   std::size_t steps_, next_ = 0;
+  bool knows_results_ = false;
 };
 
 /// Prints the chosen steps, and adds them to the JSON.
