@@ -78,21 +78,28 @@ void Collective::settle(const Topology& topology, const CostModel& model, Bytes 
   require_arguments(operation(), topology.nodes(), arguments);
   const Options open = options;
   algorithm->settle({topology, arguments, open}, model, block_bytes, options);
+  constexpr Rank most_nodes = 1024;  // on more, a prediction takes tens of milliseconds
+  if (topology.nodes() > most_nodes) return;
   for (const Option& option : algorithm->options) {
     if (!option.choices.empty()) continue;
     const std::int64_t first = options.number(option.name);
     if (first == open.number(option.name)) continue;
-    const auto us = [&](std::int64_t n) {
+    const auto with = [&](std::int64_t n) {
       options.set(option.name, std::to_string(n));
-      return predicted_us(predict(topology), model, block_bytes);
+      return predict(topology);
     };
     std::int64_t best = first;
-    double least_us = us(first);
+    const Prediction known = with(first);
+    double least_us = predicted_us(known, model, block_bytes);
     for (bool better = true; better;) {
       better = false;
       for (const std::int64_t n : {std::int64_t{1}, best / 2, 2 * best}) {
         if (n < 1 || n > std::min(most_settled, option.most)) continue;
-        if (const double other_us = us(n); other_us < least_us) {
+        const Prediction other = with(n);
+        // A time without contention is no time to compare with.
+        if (other.link_blocks.has_value() != known.link_blocks.has_value()) continue;
+        const double other_us = predicted_us(other, model, block_bytes);
+        if (other_us < least_us) {
           best = n;
           least_us = other_us;
           better = true;
