@@ -33,7 +33,8 @@ std::string without(std::string_view name, std::string_view key) {
   for (std::size_t at = 0; at < name.size();) {
     const std::size_t end = std::min(name.find(':', at + 1), name.size());
     const std::string_view piece = name.substr(at, end - at);
-    if (piece.substr(1, piece.find('=') - 1) != key) text += piece;
+    const bool is_option = at > 0 && piece.find('=') != std::string_view::npos;
+    if (!is_option || piece.substr(1, piece.find('=') - 1) != key) text += piece;
     at = end;
   }
   return text;

@@ -8,8 +8,8 @@
 
 namespace wormcube::cli {
 
-/// Leaves out options that tell no rows of one network, size and ports apart: those that follow from
-/// the block size (segments=4) would cut a line into pieces.
+/// Leaves out options that distinguish no rows of one network, size and ports: those that follow
+/// from the block size (segments=4) would cut a line into pieces.
 void shorten_names(std::vector<PlotFile>& files);
 
 }  // namespace wormcube::cli

@@ -300,7 +300,7 @@ std::vector<Plotted> plots_of(std::vector<PlotRow> rows, const std::vector<std::
     }
     const bool measured = kind == PlotRow::Kind::measured;
     const bool replayed = kind == PlotRow::Kind::replayed;
-    // A dashed line is mentioned where it can be told from the points'. Bars have a mark for it.
+    // A dashed line is mentioned where it can be distinguished from the points'. Bars have a mark for it.
     const auto points_of = [&](const std::vector<PlotRow>& of, bool bars) {
       const bool dashed = std::ranges::any_of(of, [&](const PlotRow& row) {
         constexpr double visible = 0.02;
