@@ -119,9 +119,9 @@ struct Collective {
   Setting setting(const Topology& topology) const { return {topology, arguments, options}; }
   /// Throws UsageError unless it applies here.
   void require(const Topology& topology) const;
-  /// Sets the options that depend on the block size; predictions need them. No number is slower by
-  /// the model than one, half or twice as many. This and predict() throw UsageError for an invalid
-  /// root, source or operator.
+  /// Sets the options that depend on the block size; predictions need them. On up to 1024 nodes no
+  /// number is slower by the model than one, half or twice as many. This and predict() throw
+  /// UsageError for an invalid root, source or operator.
   void settle(const Topology& topology, const CostModel& model, Bytes block_bytes);
   Prediction predict(const Topology& topology) const;
   /// The algorithm's own bound, or its operation's.
