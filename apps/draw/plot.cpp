@@ -13,7 +13,7 @@
 
 namespace wormcube::apps {
 
-std::string plot_svg(const DotPlot& plot, bool themed) {
+std::string plot_svg(const DotPlot& plot, PlotLook look) {
   constexpr double row_height = 26;
   double left = plot_left, low = std::numeric_limits<double>::infinity(), high = 0;
   for (const DotPlot::Row& row : plot.rows) {
@@ -33,9 +33,10 @@ std::string plot_svg(const DotPlot& plot, bool themed) {
   const double bottom = top + row_height * static_cast<double>(plot.rows.size());
   const std::vector<std::string> foot = foot_lines(plot.foot, left);
   Marks marks;
-  draw_heading(plot.title, plot.below, left, plot.series, marks, [&](std::size_t i, Point at) {
-    draw_series_mark(i, at + Point{6, 6}, "", marks);
-  });
+  draw_heading(look, plot.title, plot.below, left, plot.series, marks,
+               [&](std::size_t i, Point at) {
+                 draw_series_mark(i, at + Point{6, 6}, "", marks);
+               });
   for (const Tick& tick : log_ticks(low, high)) {
     const double x = x_of(tick.value);
     marks.push_back(path_mark({{{x, top - 8}, {x, bottom}}},
@@ -59,12 +60,12 @@ std::string plot_svg(const DotPlot& plot, bool themed) {
                        marks);
     }
   }
-  draw_foot_lines(foot, bottom + 76, left, marks);
+  draw_foot_lines(look, foot, bottom + 76, left, marks);
   const double height = bottom + 84 + 16 * static_cast<double>(foot.size());
-  return plot_text(marks, height, plot.title + ": " + plot.below, themed);
+  return plot_text(marks, height, plot.title + ": " + plot.below, look);
 }
 
-std::string plot_svg(const BarPlot& plot, bool themed) {
+std::string plot_svg(const BarPlot& plot, PlotLook look) {
   constexpr double row_height = 30, bar_height = 18, top = 92;
   double left = plot_left, high = 0;
   for (const BarPlot::Bar& bar : plot.bars) {
@@ -81,7 +82,7 @@ std::string plot_svg(const BarPlot& plot, bool themed) {
   }
   const auto x_of = [&](double us) { return left + us / high * (right - left); };
   Marks marks;
-  draw_heading(plot.title, plot.below, left, {}, marks, [](std::size_t, Point) {});
+  draw_heading(look, plot.title, plot.below, left, {}, marks, [](std::size_t, Point) {});
   for (int i = 0; i * step <= high * 1.001; ++i) {
     const double x = x_of(i * step);
     marks.push_back(path_mark({{{x, top - 8}, {x, bottom}}}, colours::rule, 1));
@@ -124,12 +125,12 @@ std::string plot_svg(const BarPlot& plot, bool themed) {
                   colours::ink, -1));
   }
   const std::vector<std::string> foot = foot_lines(plot.foot, left);
-  draw_foot_lines(foot, bottom + 56, left, marks);
+  draw_foot_lines(look, foot, bottom + 56, left, marks);
   const double height = bottom + 66 + 16 * static_cast<double>(foot.size());
-  return plot_text(marks, height, plot.title + ": " + plot.below, themed);
+  return plot_text(marks, height, plot.title + ": " + plot.below, look);
 }
 
-std::string plot_svg(const WinnerMap& map, bool themed) {
+std::string plot_svg(const WinnerMap& map, PlotLook look) {
   constexpr double cell_height = 50;
   double left = 150;
   for (const WinnerMap::Row& row : map.rows) {
@@ -142,9 +143,10 @@ std::string plot_svg(const WinnerMap& map, bool themed) {
   const double bottom = top + cell_height * static_cast<double>(map.rows.size());
   const std::vector<std::string> foot = foot_lines(map.foot, left);
   Marks marks;
-  draw_heading(map.title, map.below, left, map.algorithms, marks, [&](std::size_t i, Point at) {
-    marks.push_back(rect_mark(at, {12, 12}, 3, colours::line(i)));
-  });
+  draw_heading(look, map.title, map.below, left, map.algorithms, marks,
+               [&](std::size_t i, Point at) {
+                 marks.push_back(rect_mark(at, {12, 12}, 3, colours::line(i)));
+               });
   marks.push_back(text_mark({left - 14, top - 14}, "nodes", 13, colours::ink, 1));
   const auto cell_of = [&](std::size_t row, std::size_t column) -> const WinnerMap::Cell& {
     return map.rows[map.rows.size() - 1 - row].cells[column];
@@ -200,9 +202,9 @@ std::string plot_svg(const WinnerMap& map, bool themed) {
   }
   marks.push_back(text_mark({left + cell * static_cast<double>(map.sizes.size()) / 2, bottom + 44},
                             "block, bytes", 13, colours::ink, 0));
-  draw_foot_lines(foot, bottom + 76, left, marks);
+  draw_foot_lines(look, foot, bottom + 76, left, marks);
   const double height = bottom + 84 + 16 * static_cast<double>(foot.size());
-  return plot_text(marks, height, map.title + ": " + map.below, themed);
+  return plot_text(marks, height, map.title + ": " + map.below, look);
 }
 
 }  // namespace wormcube::apps

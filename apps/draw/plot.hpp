@@ -77,11 +77,13 @@ struct WinnerMap {
   std::vector<Row> rows;  ///< ascending by nodes; drawn upwards
 };
 
-/// \param themed  colours are the page's variables
-std::string plot_svg(const LinePlot& plot, bool themed);
-std::string plot_svg(const BarPlot& plot, bool themed);
-std::string plot_svg(const DotPlot& plot, bool themed);
-std::string plot_svg(const WinnerMap& map, bool themed);
+/// In the page's colours; as a picture of its own; or the same without heading and foot, for a
+/// document that has a caption.
+enum class PlotLook : std::uint8_t { page, picture, bare };
+std::string plot_svg(const LinePlot& plot, PlotLook look);
+std::string plot_svg(const BarPlot& plot, PlotLook look);
+std::string plot_svg(const DotPlot& plot, PlotLook look);
+std::string plot_svg(const WinnerMap& map, PlotLook look);
 
 /// A picture shows this many lines at most.
 inline constexpr std::size_t most_lines = 8;

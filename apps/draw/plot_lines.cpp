@@ -311,7 +311,7 @@ LinePlot readable(LinePlot plot) {
   return plot;
 }
 
-std::string plot_svg(const LinePlot& plot, bool themed) {
+std::string plot_svg(const LinePlot& plot, PlotLook look) {
   const bool panel = !plot.ratio_to.empty();
   LinePlotter plotter{plot};
   std::size_t lines = 1;
@@ -322,7 +322,8 @@ std::string plot_svg(const LinePlot& plot, bool themed) {
   const std::vector<std::string> foot = foot_lines(plot.foot, plot_left);
   const double height = end + 84 + 16 * static_cast<double>(foot.size());
   plotter.range();
-  draw_heading(plot.title, plot.below, plot_left, {}, plotter.marks, [](std::size_t, Point) {});
+  draw_heading(look, plot.title, plot.below, plot_left, {}, plotter.marks,
+               [](std::size_t, Point) {});
   plotter.axes(end, end);
   if (!plot.y_name.empty()) {
     plotter.marks.push_back(
@@ -352,8 +353,8 @@ std::string plot_svg(const LinePlot& plot, bool themed) {
   }
   plotter.labels();
   if (panel) plotter.ratio_panel(panel_top, end);
-  draw_foot_lines(foot, end + 74, plot_left, plotter.marks);
-  return plot_text(plotter.marks, height, plot.title + ": " + plot.below, themed);
+  draw_foot_lines(look, foot, end + 74, plot_left, plotter.marks);
+  return plot_text(plotter.marks, height, plot.title + ": " + plot.below, look);
 }
 
 }  // namespace wormcube::apps

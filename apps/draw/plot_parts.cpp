@@ -137,11 +137,13 @@ double heading_room(const std::vector<std::string>& series, double left) {
   return places.empty() ? 0 : places.back().y - places.front().y;
 }
 
-void draw_heading(const std::string& title, const std::string& below, double left,
+void draw_heading(PlotLook look, const std::string& title, const std::string& below, double left,
                   const std::vector<std::string>& series, Marks& marks,
                   const std::function<void(std::size_t series, Point at)>& sample) {
-  marks.push_back(text_mark({left, 38}, title, 21, colours::ink, -1, true));
-  marks.push_back(text_mark({left, 60}, below, 13, colours::mute));
+  if (look != PlotLook::bare) {
+    marks.push_back(text_mark({left, 38}, title, 21, colours::ink, -1, true));
+    marks.push_back(text_mark({left, 60}, below, 13, colours::mute));
+  }
   const std::vector<Point> places = legend_places(series, left);
   for (std::size_t i = 0; i < series.size(); ++i) {
     sample(i, places[i]);
@@ -198,14 +200,17 @@ std::vector<std::string> short_names(const std::vector<std::string>& names) {
   return shorter;
 }
 
-void draw_foot_lines(const std::vector<std::string>& lines, double y, double left, Marks& marks) {
+void draw_foot_lines(PlotLook look, const std::vector<std::string>& lines, double y, double left,
+                     Marks& marks) {
+  if (look == PlotLook::bare) return;
   for (const std::string& line : lines) {
     marks.push_back(text_mark({left, y}, line, 11.5, colours::mute));
     y += 16;
   }
 }
 
-std::string plot_text(const Marks& marks, double height, std::string title, bool themed) {
+std::string plot_text(const Marks& marks, double height, std::string title, PlotLook look) {
+  const bool themed = look == PlotLook::page;
   const SvgOptions options{.title = std::move(title), .classes = "plot", .themed = themed};
   return themed ? svg_text(marks, {0, 0}, {plot_width, height}, options)
                 : cropped_svg(marks, options);

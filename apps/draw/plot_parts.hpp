@@ -3,6 +3,7 @@
 #pragma once
 
 #include "wormcube/apps/draw/marks.hpp"
+#include "wormcube/apps/draw/plot.hpp"
 
 #include <functional>
 #include <string>
@@ -32,9 +33,10 @@ struct Tick {
 /// every second, third, .. decade.
 std::vector<Tick> log_ticks(double low, double high);
 
-/// Title, subtitle, and below them the names of the series beside their samples.
+/// Title and subtitle, unless the look is bare, and below them the names of the series beside their
+/// samples.
 /// \param sample  draws the sample of a series with its corner there
-void draw_heading(const std::string& title, const std::string& below, double left,
+void draw_heading(PlotLook look, const std::string& title, const std::string& below, double left,
                   const std::vector<std::string>& series, Marks& marks,
                   const std::function<void(std::size_t series, Point at)>& sample);
 /// The height of the names' lines after the first.
@@ -48,9 +50,10 @@ std::vector<std::string> short_names(const std::vector<std::string>& names);
 
 /// Version, command and host, wrapped to the picture's width.
 std::vector<std::string> foot_lines(const std::vector<std::string>& foot, double left);
-void draw_foot_lines(const std::vector<std::string>& lines, double y, double left, Marks& marks);
+void draw_foot_lines(PlotLook look, const std::vector<std::string>& lines, double y, double left,
+                     Marks& marks);
 
 /// The plots of a page have one width; a plot in its own file is cropped.
-std::string plot_text(const Marks& marks, double height, std::string title, bool themed);
+std::string plot_text(const Marks& marks, double height, std::string title, PlotLook look);
 
 }  // namespace wormcube::apps

@@ -426,7 +426,7 @@ std::string sheet_svg(const Sheet& sheet) {
   const bool alone = sheet.pictures.size() == 1;
   const double column = 340, width = 2 * column + sheet_gap;
   Marks marks;
-  double y = draw_head(sheet, width, marks);
+  double y = sheet.bare ? sheet_margin : draw_head(sheet, width, marks);
   for (std::size_t i = 0; i < sheet.pictures.size(); i += 2) {
     double height = 0;
     for (std::size_t k = i; k < std::min(i + 2, sheet.pictures.size()); ++k) {
@@ -437,7 +437,7 @@ std::string sheet_svg(const Sheet& sheet) {
     y += height;
   }
   y += draw_legend(sheet.legend, {sheet_margin, y}, width, 10.5, marks) + 6;
-  draw_foot(sheet, y, width, marks);
+  if (!sheet.bare) draw_foot(sheet, y, width, marks);
   return cropped_svg(marks, {.title = sheet.title});
 }
 

@@ -52,6 +52,7 @@ struct Sheet {
   std::vector<TableRow> figures;  ///< the first row: the heads
   std::vector<Still> pictures;
   std::vector<LegendEntry> legend = {};
+  bool bare = false;  ///< only the pictures and the legend, for a document that has a caption
 };
 /// One cropped picture.
 std::string sheet_svg(const Sheet& sheet);

@@ -7,6 +7,7 @@
 #include "wormcube/collectives/harness/memory.hpp"
 #include "wormcube/runtime/base/error.hpp"
 #include "wormcube/runtime/schedule/check.hpp"
+#include "wormcube/runtime/schedule/long_loop.hpp"
 #include "wormcube/runtime/topology/routing.hpp"
 
 #include <algorithm>
@@ -231,7 +232,10 @@ std::optional<Priced> cheapest_form(const Algorithm& algorithm, Weights& weights
 std::vector<Priced> ranking(Operation operation, Weights& weights, const CostModel& model,
                             Bytes block_bytes, Ports ports, const Arguments& arguments, Bits bits) {
   std::vector<Priced> all;
-  for (const Collective& collective : admitted(operation, weights.topology(), arguments)) {
+  const std::vector<Collective> candidates = admitted(operation, weights.topology(), arguments);
+  LongLoop loop("predictions", candidates.size());
+  for (const Collective& collective : candidates) {
+    loop.step();
     const Algorithm& algorithm = *collective.algorithm;
     if (algorithm.selection == Selection::any_order ||
         (ports == Ports::one && algorithm.ports == Ports::all))

@@ -53,7 +53,7 @@ TEST_CASE("the broadcast figure is a plot: what is counted is full, formulas are
   CHECK(plot.series[0].name == "Wang, Tseng");
   CHECK(plot.series[0].measured.size() == 3);
   CHECK(plot.series[0].model.size() == 3);
-  const std::string drawn = plot_svg(plot, false);
+  const std::string drawn = plot_svg(plot, PlotLook::picture);
   const auto count = [&](std::string_view what) {
     std::size_t found = 0;
     for (std::size_t at = drawn.find(what); at != std::string::npos; at = drawn.find(what, at + 1))

@@ -243,11 +243,13 @@ TEST_CASE("plots have a point for each value", "[draw]") {
   plot.series = {{"a", {{8, 10, 9, 12}, {16, 20, 18, 22}}, {{8, 7}, {16, 9}}},
                  {"b", {{8, 30}, {16, 15}}, {}}};
   plot.ratio_to = "a";
-  const std::string svg = plot_svg(plot, false);
+  const std::string svg = plot_svg(plot, PlotLook::picture);
   std::size_t points = 0;
   for (std::size_t at = svg.find("data-x="); at != svg.npos; at = svg.find("data-x=", at + 1))
     ++points;
   CHECK(points == 4);
+  CHECK(svg.find(">t<") != svg.npos);
+  CHECK(plot_svg(plot, PlotLook::bare).find(">t<") == svg.npos);
   CHECK(time_label(1500) == "1.5 ms");
   CHECK(size_label(65536) == "64 K");
 }
@@ -260,7 +262,7 @@ TEST_CASE("a plot of networks has a row for each, a mark for each value, on a lo
   plot.rows = {{"first & one", {{1, 1}, {10, 20}}},
                {"second", {{100, {}}, {{}, 50}}},
                {"third", {{0, 0}, {1000, 1000}}}};
-  const std::string svg = plot_svg(plot, true);
+  const std::string svg = plot_svg(plot, PlotLook::page);
   struct Seen {
     double x, y;
     bool hollow;

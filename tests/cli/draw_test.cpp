@@ -63,6 +63,27 @@ TEST_CASE("plot refuses what it cannot plot", "[cli][draw]") {
   CHECK_THAT(plotted.out, StartsWith("<svg") && Contains("data-y=\"5\""));
 }
 
+TEST_CASE("a bare picture has no title, table or command", "[cli][draw]") {
+  const std::string drawing = "draw allgather --on ring:4 --algorithm ring --step 0 --svg -";
+  const Output whole = run_wormcube(drawing), bare = run_wormcube(drawing + " --bare");
+  for (const char* const text : {"allgather on ring:4", ">start-ups<", "wormcube draw"}) {
+    CHECK_THAT(whole.out, Contains(text));
+  }
+  CHECK_THAT(bare.out, StartsWith("<svg") && Contains(">step 0<") && !Contains(">start-ups<") &&
+                           !Contains("wormcube draw"));
+  is_refused("draw allgather --on ring:4 --html - --bare", "--bare has no effect without --svg");
+  const TemporaryFile times(".json");
+  REQUIRE(
+      run_wormcube("list allgather --on ring:4,ring:8 --bytes 8,64 --json " + times.path()).exit ==
+      0);
+  const std::string plotting = "plot " + times.path() + " --svg -";
+  CHECK_THAT(run_wormcube(plotting).out,
+             Contains("the fastest algorithm") && Contains("wormcube list"));
+  CHECK_THAT(run_wormcube(plotting + " --bare").out,
+             StartsWith("<svg") && Contains(">64<") && !Contains("wormcube list"));
+  is_refused("plot " + times.path() + " --html - --bare", "--bare has no effect without --svg");
+}
+
 TEST_CASE("plot draws every finite number, with few lines", "[cli][draw]") {
   const auto row = [](const char* algorithm, double bytes, double us) {
     return nlohmann::json{{"operation", "shift"}, {"algorithm", algorithm},

@@ -36,6 +36,14 @@ struct Count {
   int& alive_;
 };
 
+/// Writes about so many bytes of the stack, in frames of a few hundred bytes.
+[[gnu::noinline]] int fill_frames(std::size_t bytes) {
+  volatile char frame[200];
+  frame[0] = 1;
+  const int below = bytes > 300 ? fill_frames(bytes - 300) : 0;
+  return below + frame[0];
+}
+
 }  // namespace
 
 TEST_CASE("a fiber runs from suspend to suspend and keeps its locals", "[fiber]") {
@@ -310,4 +318,27 @@ TEST_CASE("a stack that overflows dies at its guard page", "[fiber]") {
     });
     fiber.resume();
   }));
+}
+
+TEST_CASE("a stack without a guard that has overflowed ends the process when its fiber stops",
+          "[fiber]") {
+  if (sanitized) return;
+  const Stacks two(2, stack, false);
+  REQUIRE(two.guard_bytes() == 0);
+  const auto use = [&](std::size_t bytes) {
+    return end_of([&two, bytes] {
+      Fiber* inside = nullptr;
+      Fiber lower(two, 0, [] {});
+      Fiber upper(two, 1, [&] {
+        fill_frames(bytes);
+        inside->suspend();
+      });
+      inside = &upper;
+      upper.resume();
+    });
+  };
+  const End over = use(stack + 10'000);
+  CHECK(over.signal == SIGABRT);
+  CHECK_THAT(over.text, Catch::Contains("its stack of 65536 bytes has overflowed; use larger"));
+  CHECK(use(stack / 2).signal == 0);
 }

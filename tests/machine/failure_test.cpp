@@ -147,6 +147,27 @@ TEST_CASE("an exception while a node waits inside a handler keeps the handled on
   }
 }
 
+TEST_CASE("destructors may step while an exception unwinds their node", "[machine]") {
+  struct Exchange {
+    ~Exchange() { exchange(node, 3); }
+    Node& node;
+  };
+  for (const ExecutorKind executor : {ExecutorKind::threads, ExecutorKind::fibers}) {
+    Machine machine(Topology::parse("ring:6"), plain(executor));
+    CHECK_NOTHROW(machine.run([](Node& node) {
+      std::string caught;
+      try {
+        const Exchange first{node}, second{node};
+        throw std::runtime_error(std::to_string(node.rank()));
+      } catch (const std::runtime_error& error) {
+        caught = error.what();
+      }
+      expect(caught == std::to_string(node.rank()), "its own exception");
+      expect(std::uncaught_exceptions() == 0, "none is left");
+    }));
+  }
+}
+
 TEST_CASE("a program that swallows Stopped still ends, and does not hide the failure",
           "[machine]") {
   for (const MachineOptions& options : variations()) {

@@ -778,6 +778,34 @@ TEST_CASE("a request that is named twice in a wait is waited for once", "[machin
   });
 }
 
+TEST_CASE("a request that is named twice in a wait for all or some is refused at its second end",
+          "[machine][requests]") {
+  on_all("line:2", [](Machine& machine) {
+    for (const bool all : {true, false}) {
+      int value = 0;
+      const std::string refusal = message_of<UsageError>([&] {
+        machine.run([&](Node& node) {
+          Requests& requests = requests_of(node);
+          int sent = 7;
+          if (node.rank() == 1) {
+            Request request = requests.start(send(0, out(sent)));
+            return static_cast<void>(requests.wait(request));
+          }
+          Request request = requests.start(receive(1, in(value)));
+          std::array<Request, 2> both{request, request};
+          std::array<Status, 2> statuses{};
+          std::array<std::size_t, 2> indices{};
+          if (all) return requests.wait_all(both, statuses);
+          requests.wait_some(both, indices, statuses);
+        });
+      });
+      CHECK_THAT(refusal, Contains("invalid request"));
+      CHECK(value == 7);
+      CHECK_NOTHROW(machine.run([](Node& node) { exchange(node, 1); }));
+    }
+  });
+}
+
 namespace {
 
 [[gnu::noinline]] void throw_with_an_open_receive(Node& node) {

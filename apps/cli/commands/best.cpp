@@ -308,9 +308,6 @@ ExitCode best(Context& context, const BestCommand& given) {
   if (!options.markdown) print_choice(options.output, options.choice, options.model);
   const bool by_replay = options.choice.by_replay(), by_work = options.choice.by_work(),
              measured = options.choice.by == "measured";
-  if (measured && options.machine.in_processes()) {
-    throw UsageError("--cost measured runs in this process: --executor threads or fibers");
-  }
   for (const CLI::Option* const option : options.of_measuring) {
     if (measured || option->count() == 0) continue;
     throw UsageError(
@@ -448,7 +445,7 @@ Action add_best(CLI::App& program) {
       ->check(between(1, 1000000))
       ->capture_default_str()
       ->group("Measuring");
-  add_machine_options(app, options->machine);
+  add_machine_options(app, options->machine, Executors::in_this_process);
   for (const CLI::Option* const option : app.get_options()) {
     if (option->get_name() == "--time-limit") continue;  // for the whole command
     if (option->get_group() == "Machine" || option->get_group() == "Measuring") {

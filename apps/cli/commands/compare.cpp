@@ -236,9 +236,6 @@ void require_options(const CompareCommand& options) {
         fmt::format("{} has no effect with --cost {}: nothing runs; use --cost measured",
                     option->get_name(), options.choice.by));
   }
-  if (options.measures() && options.machine.in_processes()) {
-    throw UsageError("--cost measured runs in this process: --executor threads or fibers");
-  }
   if (!options.html.empty() && options.algorithm.names.size() > most_plays) {
     throw UsageError(
         fmt::format("--html shows up to {} algorithms side by side; --algorithm names {}",
@@ -418,7 +415,7 @@ Action add_compare(CLI::App& program) {
       ->check(between(1, 1000000))
       ->capture_default_str()
       ->group("Measuring");
-  add_machine_options(app, options->machine);
+  add_machine_options(app, options->machine, Executors::in_this_process);
   for (const CLI::Option* const option : app.get_options()) {
     if (option->get_name() == "--time-limit") continue;  // for the whole command
     if (option->get_group() == "Machine" || option->get_group() == "Measuring") {

@@ -91,6 +91,7 @@ struct DrawCommand {
   long step = -1;
   double time_limit = 0;
   bool compares = false;  ///< the page opens with all algorithms
+  bool bare = false;
   CheckOptions check;
   OutputOptions output;
 };
@@ -646,6 +647,9 @@ ExitCode draw(Context& context, const DrawCommand& given) {
         "only one of --html, --svg, --pdf and --thumbnail can write to standard output; name a "
         "file for the others");
   }
+  if (options.bare && options.svg.empty() && options.pdf.empty()) {
+    throw UsageError("draw: --bare has no effect without --svg FILE or --pdf FILE; add one");
+  }
   for (const std::string* file : files) require_writable(*file);
   require_picture_format(picture_format(options.svg));
   if (!options.pdf.empty()) require_picture_format(PictureFormat::pdf);
@@ -682,8 +686,9 @@ ExitCode draw(Context& context, const DrawCommand& given) {
     Play result = play(row.collective, options, routing, layout, block_bytes);
     all_passed = all_passed && result.check.passed();
     if (still || fallback.empty()) {
-      const Sheet sheet = sheet_of(context, result, layout, routing, options, block_bytes);
+      Sheet sheet = sheet_of(context, result, layout, routing, options, block_bytes);
       fallback = without_script(sheet);
+      sheet.bare = options.bare;
       const std::string svg = still ? sheet_svg(sheet) : "";
       if (!options.svg.empty())
         write_text(context, options.svg, picture(svg, picture_format(options.svg)));
@@ -814,6 +819,10 @@ Action add_draw(CLI::App& program) {
                  "Write the same picture as PDF; needs rsvg-convert (Debian: librsvg2-bin)")
       ->type_name("FILE|-")
       ->check(file_name())
+      ->group("Output");
+  app.add_flag("--bare", options->bare,
+               "With --svg or --pdf: omit the title, the table and the command, for a document "
+               "whose caption says what the picture shows")
       ->group("Output");
   app.add_option("--frames", options->frames,
                  "Write the steps as DIR/0000.png, DIR/0001.png, .., all of the same size, so that "

@@ -44,6 +44,10 @@ Action add_plot(CLI::App& program) {
       ->type_name("FILE|-")
       ->check(file_name())
       ->group("Output");
+  app.add_flag("--bare", options->plot.bare,
+               "With --svg: omit the title above the plot and the command below it, for a document "
+               "whose caption says what the plot shows")
+      ->group("Output");
   app.add_option("--tidy", options->plot.tidy,
                  "Write all points as CSV, one row per point, for pgfplots and data frames")
       ->type_name("FILE|-")
@@ -82,6 +86,9 @@ Action add_plot(CLI::App& program) {
       throw UsageError(
           "only one of --html, --svg and --tidy can write to standard output; name a file for the "
           "others");
+    }
+    if (options->plot.bare && options->plot.svg.empty()) {
+      throw UsageError("plot: --bare has no effect without --svg FILE; add it");
     }
     for (const std::string* file : outputs) require_writable(*file);
     apps::require_picture_format(apps::picture_format(options->plot.svg));

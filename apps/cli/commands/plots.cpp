@@ -26,10 +26,18 @@ namespace {
 
 using namespace apps;
 
-/// One picture, light for a file of its own and in the page's colours, and its points.
+/// One picture, for a file of its own, the same without heading and foot, and in the page's colours,
+/// and its points.
 struct Plotted {
-  std::string title, light, themed;
+  std::string title, light, bare, themed;
   std::vector<std::vector<std::string>> table;  ///< the first row: heads
+
+  template <class Plot>
+  void draw(const Plot& plot) {
+    light = plot_svg(plot, PlotLook::picture);
+    bare = plot_svg(plot, PlotLook::bare);
+    themed = plot_svg(plot, PlotLook::page);
+  }
 };
 
 std::string plain(double value) { return fmt::format("{:.10g}", value); }
@@ -71,7 +79,8 @@ LinePlot lines_of(const std::vector<PlotRow>& rows, LinePlot::X x,
 
 Plotted plotted(const LinePlot& plot) {
   const LinePlot shown = readable(plot);
-  Plotted result{plot.title, plot_svg(shown, false), plot_svg(shown, true), {}};
+  Plotted result{plot.title, {}, {}, {}, {}};
+  result.draw(shown);
   const char* const x = plot.x == LinePlot::X::nodes   ? "nodes"
                         : plot.x == LinePlot::X::bytes ? "bytes"
                                                        : "n";
@@ -166,8 +175,8 @@ Plotted winners_of(std::vector<PlotRow> rows, const std::string& what, const std
     }
   }
   map.algorithms = std::move(winners);
-  result.title = map.title, result.light = plot_svg(map, false),
-  result.themed = plot_svg(map, true);
+  result.title = map.title;
+  result.draw(map);
   return result;
 }
 
@@ -189,7 +198,7 @@ Plotted counted_of(const std::vector<PlotRow>& rows, const std::string& what,
     }
   }
   std::ranges::stable_sort(networks, {}, [](const auto& network) { return network.first; });
-  Plotted result{plot.title, {}, {}, {{"network", "nodes", "series", "counted", "formula"}}};
+  Plotted result{plot.title, {}, {}, {}, {{"network", "nodes", "series", "counted", "formula"}}};
   for (const auto& [nodes, network] : networks) {
     DotPlot::Row& line = plot.rows.emplace_back(DotPlot::Row{network, {}});
     line.values.resize(plot.series.size());
@@ -201,7 +210,7 @@ Plotted counted_of(const std::vector<PlotRow>& rows, const std::string& what,
                               row.model ? plain(*row.model) : ""});
     }
   }
-  result.light = plot_svg(plot, false), result.themed = plot_svg(plot, true);
+  result.draw(plot);
   return result;
 }
 
@@ -231,6 +240,7 @@ Plotted bars_of(std::vector<PlotRow> rows, const std::string& what, bool measure
   Plotted result{plot.title,
                  {},
                  {},
+                 {},
                  {{"network", "bytes", "series", "value", "quartile 1", "quartile 3", "model"}}};
   const auto value = [](const std::optional<double>& x) { return x ? plain(*x) : std::string(); };
   for (std::size_t i = 0; i < rows.size(); ++i) {
@@ -242,7 +252,7 @@ Plotted bars_of(std::vector<PlotRow> rows, const std::string& what, bool measure
     result.table.push_back({row.network, plain(row.bytes), row.algorithm, plain(row.value),
                             value(row.low), value(row.high), value(row.model)});
   }
-  result.light = plot_svg(plot, false), result.themed = plot_svg(plot, true);
+  result.draw(plot);
   return result;
 }
 
@@ -446,7 +456,8 @@ void write_plots(const Context& context, std::vector<PlotFile> files, const Plot
     write_text(context, options.html, plot_page(plots.front().title, {}, page_of(plots)));
   if (options.svg.empty()) return;
   const PictureFormat format = picture_format(options.svg);
-  if (options.svg == "-") return write_text(context, options.svg, plots.front().light);
+  const auto drawn = [&](const Plotted& plot) { return options.bare ? plot.bare : plot.light; };
+  if (options.svg == "-") return write_text(context, options.svg, drawn(plots.front()));
   // Several: FILE.svg, FILE-2.svg, ..
   const std::size_t dot = options.svg.find_last_of('.');
   const std::size_t end = dot == std::string::npos ? options.svg.size() : dot;
@@ -455,7 +466,7 @@ void write_plots(const Context& context, std::vector<PlotFile> files, const Plot
         context,
         i == 0 ? options.svg
                : fmt::format("{}-{}{}", options.svg.substr(0, end), i + 1, options.svg.substr(end)),
-        picture(plots[i].light, format));
+        picture(drawn(plots[i]), format));
   }
 }
 

@@ -14,6 +14,7 @@ struct PlotOptions {
   std::string html, svg, tidy;  ///< files, "-", or empty for none
   std::string ratio_to;         ///< the line to compare others with; empty: the first
   double copy_limit = 0;        ///< GB/s; 0: not drawn
+  bool bare = false;            ///< pictures without heading and foot
 };
 /// Throws UsageError if there is nothing to draw, or files mix schemas.
 void write_plots(const Context& context, std::vector<PlotFile> files, const PlotOptions& options);

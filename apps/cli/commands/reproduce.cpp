@@ -198,7 +198,7 @@ ExitCode reproduce_figure(Context& context, const ReproduceCommand& options) {
   results.keep_whole(figure_json(figure, figure.failures.empty()));
   results.finish(true);
   if (!options.svg.empty()) {
-    write_text(context, options.svg, picture(plot_svg(plot_of(figure), false), format));
+    write_text(context, options.svg, picture(plot_svg(plot_of(figure), PlotLook::picture), format));
   }
   return figure.failures.empty() ? passed : failed;
 }

@@ -213,12 +213,6 @@ ExitCode tune(Context& context, const TuneCommand& options) {
   if (options.save == "-") {
     throw UsageError("--save -: expected a file name; for JSON on standard output use --json -");
   }
-  if (options.machine.in_processes()) {
-    throw UsageError(
-        fmt::format("tune measures the emulator of this process; --executor {} is "
-                    "an MPI library's network",
-                    options.machine.executor));
-  }
   const Topology topology = parse_topology(options.on);
   topology.require_routable();
   require_workers(options.machine, topology);
@@ -337,7 +331,7 @@ Action add_tune(CLI::App& program) {
       ->type_name("FILE.json")
       ->check(file_name())
       ->group("Output");
-  add_machine_options(app, options->machine);
+  add_machine_options(app, options->machine, Executors::in_this_process);
   add_output_options(app, options->output, true, false);
   app.footer(
       "Every one-port algorithm that has formulas runs with blocks of every size. The fit "

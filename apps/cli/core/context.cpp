@@ -5,6 +5,7 @@
 #include "wormcube/runtime/base/error.hpp"
 
 #include <cstdio>
+#include <filesystem>
 #include <utility>
 
 namespace wormcube::cli {
@@ -12,7 +13,8 @@ namespace wormcube::cli {
 void Context::set_command_line(int argc, const char* const* argv) {
   command_line_.clear();
   std::string doing;
-  for (int i = 0; i < argc; ++i) command_line_ += (i == 0 ? "" : " ") + std::string(argv[i]);
+  if (argc > 0) command_line_ = std::filesystem::path(argv[0]).filename();
+  for (int i = 1; i < argc; ++i) command_line_ += " " + std::string(argv[i]);
   for (int i = 1; i < argc; ++i) doing += (i == 1 ? "" : " ") + std::string(argv[i]);
   constexpr std::size_t most = 200;
   if (doing.size() > most) doing = doing.substr(0, most) + "...";

@@ -27,13 +27,16 @@ void add_virtual_channels_option(CLI::App& app, int& virtual_channels) {
       ->group("Machine");
 }
 
-void add_machine_options(CLI::App& app, MachineFlags& flags) {
-  app.add_option(
-         "--executor", flags.executor,
-         "Run each node as an OS thread or a fiber of this process; or, under your MPI's mpirun "
-         "(not `wormcube mpirun`), as an MPI process or as one of several fibers of an MPI process")
-      ->type_name("threads|fibers|mpi|mpi+fibers")
-      ->check(one_of({"threads", "fibers", "mpi", "mpi+fibers"}))
+void add_machine_options(CLI::App& app, MachineFlags& flags, Executors executors) {
+  const bool all = executors == Executors::all;
+  app.add_option("--executor", flags.executor,
+                 all ? "Run each node as an OS thread or a fiber of this process; or, under your "
+                       "MPI's mpirun (not `wormcube mpirun`), as an MPI process or as one of "
+                       "several fibers of an MPI process"
+                     : "Run each node as an OS thread or a fiber of this process")
+      ->type_name(all ? "threads|fibers|mpi|mpi+fibers" : "threads|fibers")
+      ->check(all ? one_of({"threads", "fibers", "mpi", "mpi+fibers"})
+                  : one_of({"threads", "fibers"}))
       ->capture_default_str()
       ->group("Machine");
   app.add_option("--capacity", flags.capacity,
@@ -42,11 +45,16 @@ void add_machine_options(CLI::App& app, MachineFlags& flags) {
       ->check(between(1, 1 << 20))
       ->capture_default_str()
       ->group("Machine");
+  std::string eager_limit =
+      "Messages up to this size travel in flits; longer messages are copied once, from memory to "
+      "memory";
+  if (all) {
+    eager_limit +=
+        ". With --executor mpi, messages up to this size are sent eagerly (default: "
+        "4064)";
+  }
   flags.eager_limit_option =
-      app.add_option("--eager-limit", flags.eager_limit,
-                     "Messages up to this size travel in flits; longer messages are copied once, "
-                     "from memory to memory. With --executor mpi, messages up to this size are "
-                     "sent eagerly (default: 4064)")
+      app.add_option("--eager-limit", flags.eager_limit, std::move(eager_limit))
           ->type_name("N[K|M|G]")
           ->capture_default_str()
           ->group("Machine");

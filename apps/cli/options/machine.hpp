@@ -30,7 +30,10 @@ struct MachineFlags {
   std::chrono::milliseconds time_limit_ms() const;
   MachineOptions resolve(Context& context, bool all_port) const;
 };
-void add_machine_options(CLI::App& app, MachineFlags& flags);
+/// Where a command's nodes can run: a command that compares several algorithms runs them in this
+/// process only.
+enum class Executors { all, in_this_process };
+void add_machine_options(CLI::App& app, MachineFlags& flags, Executors executors = Executors::all);
 /// Throws UsageError if there are fewer nodes than workers, too few cores to pin them to, or no
 /// workers at all.
 void require_workers(const MachineFlags& flags, const Topology& topology);
