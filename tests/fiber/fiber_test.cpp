@@ -36,11 +36,11 @@ struct Count {
   int& alive_;
 };
 
-/// Writes about so many bytes of the stack, in frames of a few hundred bytes.
+/// Writes at least so many bytes of the stack, in frames of a little over 200.
 [[gnu::noinline]] int fill_frames(std::size_t bytes) {
   volatile char frame[200];
   frame[0] = 1;
-  const int below = bytes > 300 ? fill_frames(bytes - 300) : 0;
+  const int below = bytes > 200 ? fill_frames(bytes - 200) : 0;
   return below + frame[0];
 }
 

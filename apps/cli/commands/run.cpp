@@ -5,6 +5,7 @@
 #include "wormcube/apps/cli/commands/commands.hpp"
 #include "wormcube/apps/cli/commands/plots.hpp"
 #include "wormcube/apps/cli/commands/run_links.hpp"
+#include "wormcube/apps/cli/commands/run_rows.hpp"
 #include "wormcube/apps/cli/commands/sweep.hpp"
 #include "wormcube/apps/cli/core/failure.hpp"
 #include "wormcube/apps/cli/core/print.hpp"
@@ -155,67 +156,6 @@ Json result_json(const Context& context, Json json, const RunResult& result,
   return json;
 }
 
-/// \param with_calls  the table has calls back to back
-std::vector<Table::Column> run_columns(const RowNames& names, bool with_calls) {
-  return {{.head = "topology", .text = true, .cut = 12, .is_name = true, .names = names.topologies},
-          {.head = "algorithm", .text = true, .names = names.algorithms},
-          {.head = "ports", .text = true, .wide = true},
-          {.head = "block", .unit = "B", .width = 7},
-          {.head = "median", .unit = "us", .width = 7},
-          {.head = "min", .unit = "us", .width = 7, .drop = 2},
-          {.head = "quartile 1", .unit = "us", .wide = true},
-          {.head = "quartile 3", .unit = "us", .wide = true},
-          {.head = "max", .unit = "us", .width = 7, .drop = 3},
-          {.head = "back to back", .unit = "us", .width = 7, .wide = !with_calls},
-          {.head = "algbw", .unit = "MB/s", .wide = true},
-          {.head = "busbw", .unit = "MB/s", .width = 8, .drop = 1},
-          {.head = "model", .unit = "us", .width = 7},
-          {.head = "busiest link", .unit = "B", .wide = true},
-          {.head = "blocked headers", .wide = true},
-          {.head = "parked", .width = 8, .wide = true},
-          {.head = "peak", .unit = "B", .width = 9, .wide = true},
-          {.head = "wrong", .unit = "B", .width = 6, .verdict = true}};
-}
-
-/// A bandwidth in the table's unit; JSON has GB/s.
-std::string megabytes(std::optional<double> gb_per_s) {
-  if (gb_per_s) *gb_per_s *= 1000;
-  return cell_rate(gb_per_s);
-}
-
-std::vector<std::string> cells(const RunResult& result, bool all_port) {
-  const auto number = [](auto value) { return cell(static_cast<double>(value)); };
-  return {result.topology,
-          result.collective.text(),
-          std::string(ports_text(all_port)),
-          number(result.block_bytes),
-          cell_rate(result.median_us),
-          cell_rate(result.min_us),
-          cell_rate(result.quartile1_us),
-          cell_rate(result.quartile3_us),
-          cell_rate(result.max_us),
-          cell_rate(result.back_to_back_us),
-          megabytes(result.algbw_gb_per_s),
-          megabytes(result.busbw_gb_per_s),
-          model_cell(result.model_us, result.weighed.at_least()),
-          result.has_links ? number(std::round(result.link_bytes_max)) : "-",
-          result.has_links ? number(result.blocked) : "-",
-          number(result.parked),
-          number(result.peak_bytes),
-          result.wrong ? std::to_string(*result.wrong) : "?"};
-}
-
-/// The row of a failed run.
-std::vector<std::string> cells_without_result(const Sweep::Row& row, bool all_port) {
-  std::vector<std::string> cells(run_columns({}, false).size(), "-");
-  cells[0] = row.topology.name();
-  cells[1] = row.collective.text();
-  cells[2] = ports_text(all_port);
-  cells[3] = std::to_string(row.block_bytes);
-  cells.back() = "FAILED";
-  return cells;
-}
-
 /// Machines of one network: one for each port model and kind of routes, built on demand.
 class Machines {
  public:
@@ -277,7 +217,7 @@ class Runs {
                              row.collective, run);
     Json json = result_json(context_, settings, result, options_, settled);
     if (!options_.plot.empty()) to_plot.push_back(json);
-    results_.add(cells(result, settled.all_port), std::move(json));
+    results_.add(run_cells(result, settled.all_port), std::move(json));
     if (run.links) results_.add_links(channels_json(result, row.topology));
     note_remark(results_, algorithm, row.topology);
     note_bits(results_, row.collective, row.topology);
@@ -411,7 +351,7 @@ ExitCode run(Context& context, const RunCommand& given) {
     return sweep.attempt(
         context, results, row, std::move(settings),
         [&](const std::string& verdict) {
-          return verdict == "FAILED" ? cells_without_result(row, every_port)
+          return verdict == "FAILED" ? run_cells_without_result(row, every_port)
                                      : std::vector<std::string>{};
         },
         [&] {
