@@ -139,7 +139,7 @@ void allreduce_two_level(Node& node, const Call& call) {
 class LevelLoads {
  public:
   LevelLoads(const Topology& topology, const TwoLevels& levels)
-      : topology_(topology), levels_(levels) {}
+      : loads_(topology), levels_(levels) {}
 
   /// Messages among the members of one group, `times` times.
   void inside(const Messages& messages, double times) {
@@ -175,14 +175,14 @@ class LevelLoads {
     for (const Message& m : messages) largest = std::max(largest, m.blocks);
     *sum_.startups += times;
     *sum_.transmission_blocks += times * largest;
-    const auto load = pattern_load(topology_, messages);
+    const auto load = loads_(messages);
     known_ = known_ && load;
     if (!load) return;
     sum_.link_load = std::max<double>(*sum_.link_load, load->link_load);
     *sum_.link_blocks += times * load->link_blocks;
   }
 
-  const Topology& topology_;
+  PatternLoads loads_;
   const TwoLevels& levels_;
   bool known_ = true;
   Prediction sum_{.startups = 0,
