@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <exception>
+#include <map>
 #include <new>
 #include <stdexcept>
 #include <string>
@@ -84,18 +85,23 @@ void Collective::settle(const Topology& topology, const CostModel& model, Bytes 
     if (!option.choices.empty()) continue;
     const std::int64_t first = options.number(option.name);
     if (first == open.number(option.name)) continue;
-    const auto with = [&](std::int64_t n) {
-      options.set(option.name, std::to_string(n));
-      return predict(topology);
+    std::map<std::int64_t, Prediction> predictions;
+    const auto with = [&](std::int64_t n) -> const Prediction& {
+      const auto [entry, is_new] = predictions.try_emplace(n);
+      if (is_new) {
+        options.set(option.name, std::to_string(n));
+        entry->second = predict(topology);
+      }
+      return entry->second;
     };
     std::int64_t best = first;
-    const Prediction known = with(first);
+    const Prediction& known = with(first);
     double least_us = predicted_us(known, model, block_bytes);
     for (bool better = true; better;) {
       better = false;
       for (const std::int64_t n : {std::int64_t{1}, best / 2, 2 * best}) {
         if (n < 1 || n > std::min(most_settled, option.most)) continue;
-        const Prediction other = with(n);
+        const Prediction& other = with(n);
         // A time without contention is no time to compare with.
         if (other.link_blocks.has_value() != known.link_blocks.has_value()) continue;
         const double other_us = predicted_us(other, model, block_bytes);
