@@ -250,7 +250,7 @@ constexpr std::array all_kinds{
                 .example = "twisted:4x8",
                 .syntax = "twisted:AxB",
                 .meaning = "a torus of A rows and B columns whose cables from the last row back "
-                           "to the first are shifted by A columns; if B = 2A, it is the "
+                           "to the first are shifted by A columns. If B = 2A, it is the "
                            "rectangular twisted torus (`twisted:4x8` has a diameter of 4, "
                            "torus:4x8 of 6)",
                 .nodes = "A B",
@@ -288,7 +288,7 @@ constexpr std::array all_kinds{
                 .example = "graph:FILE",
                 .syntax = "graph:FILE",
                 .meaning = "a file with an edge list: two vertex numbers per line, counted from 0 "
-                           "and separated by blanks or a comma; `#` starts a comment; the file "
+                           "and separated by blanks or a comma. `#` starts a comment. The file "
                            "name must not contain a comma or a `*`",
                 .nodes = "to 1048576",
                 .samples = ""}};
