@@ -47,7 +47,7 @@ PAPERS = [("kim", "Complete exchange on tori: Kim et al."), ("suh", "Complete ex
           ("dimakopoulos", "Total exchange in products: Dimakopoulos, Dimopoulos"), ("wang-tseng", "Broadcast on tori: Wang, Tseng")]
 STILLS = [  # name, operation, network, algorithm, step, what it shows
     ("torus", "alltoall", "torus:8x8", "suh-torus", 2, "Suh and Shin's all-to-all on a torus. In this step, every node exchanges blocks with a node two hops away: half of the nodes along one dimension, half along the other. No link carries two messages."),
-    ("mesh", "alltoall", "mesh:6x4", "suh-mesh", 1, "An all-to-all on a mesh. The messages travel in rings that consist of every second node, and pass under the nodes in between."),
+    ("mesh", "alltoall", "mesh:6x4", "suh-mesh", 1, "An all-to-all on a mesh. The messages travel around rings of every second node. They pass through the nodes in between without stopping, and the picture draws them beneath these nodes."),
     ("hypercube", "alltoall", "hypercube:4", "hypercube-pairwise", 5, "An all-to-all on a hypercube. Each pair of nodes exchanges blocks once. Messages are routed dimension by dimension (e-cube)."),
     ("product", "alltoall", "ring:4*line:3*complete:5", "product", 3, "An all-to-all on the product of a ring, a line and a complete graph. The blocks move along one dimension after another."),
     ("broadcast", "broadcast", "torus:5x5", "wang-tseng", 1, "Wang and Tseng's broadcast on an all-port torus. A node sends on all of its links at once."),

@@ -142,7 +142,7 @@ constexpr std::array all_kinds{
     NetworkKind{.name = "ring",
                 .example = "ring:7",
                 .syntax = "ring:N",
-                .meaning = "a cycle; a ring of 2 is one cable, as a line of 2 is",
+                .meaning = "a cycle; a ring of 2 is a single cable, like a line of 2",
                 .nodes = "N",
                 .samples = "ring:1 ring:2 ring:3 ring:4 ring:5 ring:8",
                 .graph = Graph::ring,
@@ -174,13 +174,13 @@ constexpr std::array all_kinds{
     NetworkKind{.name = "hypercube",
                 .example = "hypercube:6",
                 .syntax = "hypercube:D",
-                .meaning = "D lines of 2",
+                .meaning = "a product of D lines of 2 nodes",
                 .nodes = "2^D",
                 .samples = "hypercube:0 hypercube:1 hypercube:4"},
     NetworkKind{.name = "complete",
                 .example = "complete:8",
                 .syntax = "complete:N",
-                .meaning = "all joined to all",
+                .meaning = "every node joined to every other node",
                 .nodes = "N",
                 .samples = "complete:1 complete:5",
                 .graph = Graph::complete,
@@ -205,7 +205,7 @@ constexpr std::array all_kinds{
     NetworkKind{.name = "star",
                 .example = "star:8",
                 .syntax = "star:N",
-                .meaning = "node 0 joined to all others",
+                .meaning = "node 0 joined to all other nodes",
                 .nodes = "N",
                 .samples = "star:1 star:5",
                 .graph = star_of,
@@ -249,16 +249,17 @@ constexpr std::array all_kinds{
     NetworkKind{.name = "twisted",
                 .example = "twisted:4x8",
                 .syntax = "twisted:AxB",
-                .meaning = "A rows of B columns; the cables from the last row back to the first "
-                           "lead A columns on: the rectangular twisted torus where B = 2A "
-                           "(`twisted:4x8` has a diameter of 4, torus:4x8 of 6)",
+                .meaning = "a torus of A rows and B columns whose cables from the last row back "
+                           "to the first are shifted by A columns. If B = 2A, it is the "
+                           "rectangular twisted torus (`twisted:4x8` has a diameter of 4, "
+                           "torus:4x8 of 6)",
                 .nodes = "A B",
                 .samples = "twisted:2x4 twisted:3x5"},
     NetworkKind{.name = "star-graph",
                 .example = "star-graph:4",
                 .syntax = "star-graph:N",
-                .meaning = "the permutations of N in lexicographic order, joined by swaps of the "
-                           "first place with another",
+                .meaning = "the permutations of N symbols in lexicographic order, joined if they "
+                           "differ by a swap of the first place with another place",
                 .nodes = "N!, N to 9",
                 .samples = "star-graph:1 star-graph:2 star-graph:4",
                 .graph = star_graph,
@@ -268,7 +269,8 @@ constexpr std::array all_kinds{
     NetworkKind{.name = "bubble-sort",
                 .example = "bubble-sort:4",
                 .syntax = "bubble-sort:N",
-                .meaning = "the same, joined by swaps of neighbouring places",
+                .meaning = "the same permutations, joined if they differ by a swap of "
+                           "neighbouring places",
                 .nodes = "N!, N to 9",
                 .samples = "bubble-sort:3",
                 .graph = bubble_sort_graph,
@@ -278,16 +280,16 @@ constexpr std::array all_kinds{
     NetworkKind{.name = "cayley",
                 .example = "cayley:2134+2341",
                 .syntax = "cayley:P+Q+..",
-                .meaning =
-                    "the permutations that P, Q .. make, joined by these and their inverses: "
-                    "`cayley:2134+2341`",
+                .meaning = "the permutations that P, Q .. generate, joined by these generators "
+                           "and their inverses: `cayley:2134+2341`",
                 .nodes = "up to 9!",
                 .samples = "cayley:2134+2341"},
     NetworkKind{.name = "graph",
                 .example = "graph:FILE",
                 .syntax = "graph:FILE",
-                .meaning = "an edge list: two vertex numbers a line, from 0, apart by blanks or a "
-                           "comma; `#` starts a comment; the name has no comma and no `*`",
+                .meaning = "a file with an edge list: two vertex numbers per line, counted from 0 "
+                           "and separated by blanks or a comma. `#` starts a comment. The file "
+                           "name must not contain a comma or a `*`",
                 .nodes = "to 1048576",
                 .samples = ""}};
 

@@ -48,6 +48,10 @@ TEST_CASE("no output is an input or another output, by whatever name") {
                                      " --output " + data.path());
   CHECK(sorted.exit == 0);
   CHECK(read_text(data.path()) == "sorted\n1\n2\n3\n");
+  const Output found = run_wormcube("lookup --on ring:2 --overwrite --table " + data.path() +
+                                    " --keys " + data.path() + " --output " + data.path());
+  CHECK(found.exit == 0);
+  CHECK(read_text(data.path()) == "value\n0\n1\n2\n");
 }
 
 TEST_CASE("a file that cannot be written is reported, with the results on standard output") {

@@ -68,8 +68,9 @@ void add_options(CLI::App& app, ApplicationOptions& options, const std::string& 
                "--memory-rate, the modelled time does not include computing");
   options.memory_option =
       add_rate("--memory-rate", options.memory_gb, "GB_PER_S",
-               "Memory rate of a modelled node in billions of bytes per second; a phase takes the "
-               "longer of the times by this rate and by --flops");
+               "Memory bandwidth of a modelled node in billions of bytes per second; a phase takes "
+               "as long as the slower of its memory accesses (at this rate) and its operations (at "
+               "the rate of --flops)");
   add_output_options(app, options.output, true, false);
   add_trace_options(app, options.trace,
                     "Trace one extra run with this computer's clock, for Perfetto");
@@ -103,10 +104,11 @@ void add_application_options(CLI::App& app, ApplicationOptions& options,
                              std::string_view operations) {
   add_options(app, options,
               fmt::format("The algorithms of the collectives ({}): OPERATION=NAME sets the "
-                          "algorithm of one operation, NAME that of every operation with an "
-                          "algorithm of that name. The other operations, or all with auto, use the "
-                          "algorithm with the lowest modelled time (or the lowest replayed time or "
-                          "work: see --cost). `wormcube list --on TOPOLOGY` lists the names",
+                          "algorithm for one operation; NAME alone sets it for every operation "
+                          "that has an algorithm of that name. The other operations, or all with "
+                          "auto, use the algorithm with the lowest modelled time (or the lowest "
+                          "replayed time or work: see --cost). `wormcube list --on TOPOLOGY` lists "
+                          "the names",
                           operations),
               "[OPERATION=]NAME[:OPTION=VALUE..],..|auto");
 }
@@ -277,8 +279,7 @@ ExitCode ApplicationRun::finish(Json json, std::optional<bool> passed) {
 }
 
 void add_overwrite_flag(CLI::App& app, ApplicationOptions& options) {
-  app.add_flag("--overwrite", options.overwrite,
-               "Allow --output to name the file that --input reads")
+  app.add_flag("--overwrite", options.overwrite, "Allow --output to overwrite an input file")
       ->group("Data");
 }
 

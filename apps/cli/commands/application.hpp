@@ -143,7 +143,7 @@ inline constexpr const char* not_verified = "--no-verify";
 void add_input_options(CLI::App& app, std::string& input, std::string& column,
                        const std::string& what);
 
-/// --overwrite: beside --input and --output.
+/// --overwrite: beside the options of the input files and --output.
 void add_overwrite_flag(CLI::App& app, ApplicationOptions& options);
 
 void add_application_options(CLI::App& app, ApplicationOptions& options);

@@ -304,8 +304,8 @@ Action add_check(CLI::App& program) {
       app, options->bytes,
       "Block sizes for `auto`, for times, and for algorithm options that depend on the size");
   app.add_option("--prove-up-to", options->check.prove_up_to,
-                 "Skip the proof of delivery (a run with labelled blocks) above N nodes; for "
-                 "broadcasts, the schedule then proves delivery")
+                 "Skip the proof of delivery (a run with labelled blocks) on networks with more "
+                 "than this many nodes; for broadcasts, the schedule then proves delivery")
       ->type_name("NODES")
       ->check(at_least(0))
       ->capture_default_str()
@@ -350,8 +350,8 @@ Action add_check(CLI::App& program) {
       "                operator that commutes. Counts and the first proof use the\n"
       "                operator of the call\n"
       "  same bits     reductions: a third run shows whether all nodes end up with the\n"
-      "                same bits of a rounded result; `exact`: the operator rounds\n"
-      "                nothing; `-`: no two nodes end up with the same result\n"
+      "                same bits of a rounded result; `exact`: the operator does\n"
+      "                not round; `-`: no two nodes end up with the same result\n"
       "  passed        ports, partners, routes, delivery and all claims of the paper\n"
       "                are right, and the counts equal the formulas; `?`: nothing\n"
       "                fails, but delivery was not proved\n"

@@ -220,7 +220,7 @@ void draw_comparison(Context& context, const DrawnComparison& comparison) {
 Action add_draw(CLI::App& program) {
   auto options = std::make_shared<DrawCommand>();
   CLI::App& app =
-      *program.add_subcommand("draw", "Draw algorithms: an animated page, or still pictures");
+      *program.add_subcommand("draw", "Draw algorithms as an animated page or as still pictures");
   app.add_option("OPERATION", options->what.operation, operations_text());
   app.add_option("--on", options->on, "The network, for instance ring:8 torus:4x4 hypercube:3")
       ->type_name("TOPOLOGY")
@@ -290,7 +290,8 @@ Action add_draw(CLI::App& program) {
       ->check(at_least(0))
       ->group("What");
   app.add_option("--prove-up-to", options->check.prove_up_to,
-                 "Skip the proof of delivery, which follows the blocks, above N nodes")
+                 "Skip the proof of delivery, which follows the blocks, on networks with more than "
+                 "this many nodes")
       ->type_name("NODES")
       ->check(at_least(0))
       ->capture_default_str()

@@ -77,7 +77,7 @@ void add_check(Table& table, const char* name, const char* measure, const FftChe
 constexpr const char* not_joined =
     "not searched for: more than 1048576 elements in several processes";
 constexpr const char* no_period =
-    "the series is constant up to rounding, or no frequency stands out of noise";
+    "the series is constant up to rounding, or no frequency stands out from the noise";
 
 /// "128 to 141 months, 10.7 to 11.8 years": as narrow as the bins next to the peak allow.
 std::string period_text(const SpectralPeak& peak, bool months) {
@@ -253,8 +253,8 @@ Action add_fft(CLI::App& program) {
       "closed form. One serial FFTW transform must give the same result. Errors are relative L2 "
       "norms over all values; they are also shown in units of eps log2 N. Rounding alone causes a "
       "fraction of a unit, and 5 units are allowed (bluestein: 10). For a real series, the "
-      "strongest period is printed if it stands out of noise (Fisher's test at the 1 % level). It "
-      "is a range, as narrow as the length of the series allows.\n\n"
+      "strongest period is printed if it stands out from the noise (Fisher's test at the 1 % "
+      "level). It is a range, as narrow as the length of the series allows.\n\n"
       "Times: wall is the time of the whole run. The parts are core time, and they add up to cores "
       "x wall: computing, rearranging (packing, local transposition), combining, host copies, "
       "moving data (copying messages), network and switching (routes, reservations, matching, "

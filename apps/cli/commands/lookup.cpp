@@ -215,8 +215,8 @@ ExitCode run(Context& context, const LookupCommand& options) {
 }
 
 void add_list_options(CLI::App& app, const std::string& name, ListOptions& list,
-                      const std::string& what) {
-  app.add_option(name, list.file, what + " from a 1-D .npy file or a column of a CSV file")
+                      const std::string& what, const std::string& remark = "") {
+  app.add_option(name, list.file, what + " from a 1-D .npy file or a column of a CSV file" + remark)
       ->type_name("FILE")
       ->check(file_name())
       ->group("Data");
@@ -235,9 +235,8 @@ Action add_lookup(CLI::App& program) {
       "lookup", "Look up keys in a table distributed over the nodes, and verify the result");
   add_list_options(app, "--table", options->table,
                    "Read the table's keys (distinct whole numbers)");
-  add_list_options(
-      app, "--values", options->values,
-      "Read the table's values (default: the value of a key is its row, the first being 0)");
+  add_list_options(app, "--values", options->values, "Read the table's values",
+                   " (default: each key's row number, counted from 0)");
   add_list_options(app, "--keys", options->keys, "Read the keys to look up");
   const std::vector<CLI::Option*> makes{
       app.add_option("--entries", options->entries, "Number of table entries to generate")
@@ -258,8 +257,8 @@ Action add_lookup(CLI::App& program) {
           ->group("Data")};
   app.add_option("--output", options->output,
                  "Write the values in the order of the keys: CSV if the name ends in .csv, or else "
-                 "NumPy's .npy format. For keys that are not in the table, NaN, the smallest int64 "
-                 "or the largest uint64 is written")
+                 "NumPy's .npy format. For keys that are not in the table, write NaN, the smallest "
+                 "int64 or the largest uint64, depending on the type of the values")
       ->type_name("FILE")
       ->check(file_name())
       ->group("Data");

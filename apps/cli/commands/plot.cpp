@@ -39,8 +39,8 @@ Action add_plot(CLI::App& program) {
       ->check(file_name())
       ->group("Output");
   app.add_option("--svg", options->plot.svg,
-                 "Write the plots as pictures FILE.svg, FILE-2.svg, ..: SVG, PDF or PNG, according "
-                 "to the file extension")
+                 "Write the first plot to FILE and the others to files numbered from 2 (plot.svg, "
+                 "plot-2.svg, ..); the file extension selects SVG, PDF or PNG")
       ->type_name("FILE|-")
       ->check(file_name())
       ->group("Output");
@@ -64,11 +64,11 @@ Action add_plot(CLI::App& program) {
       ->check(CLI::PositiveNumber)
       ->group("What");
   app.footer(
-      "The plots show times over block sizes for each network, times over the number of nodes for "
-      "each size, bandwidth, and bars for one size on one network. For `list` over several "
+      "The plots show times against block size for each network, times against the number of nodes "
+      "for each size, bandwidth, and bars for one size on one network. For `list` over several "
       "networks and sizes, a map shows the fastest algorithms. Measured and modelled times are "
-      "separate lines. A picture shows at most eight lines, the fastest; the tables and the CSV "
-      "contain all.\n\n"
+      "separate lines. A picture shows only the eight fastest lines; the tables and the CSV "
+      "contain all of them.\n\n"
       "Examples:\n"
       "  wormcube run alltoall --on torus:4x4 --algorithm suh-torus,shift --bytes 64..64K --json "
       "times.json\n"

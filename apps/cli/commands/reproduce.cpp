@@ -300,13 +300,15 @@ Action add_reproduce(CLI::App& program) {
       ->delimiter(',')
       ->check(at_least(1));
   app.add_option("--prove-up-to", options->check.prove_up_to,
-                 "Skip the proof of delivery (a run with labelled blocks) above N nodes")
+                 "Skip the proof of delivery (a run with labelled blocks) on networks with more "
+                 "than this many nodes")
       ->type_name("NODES")
       ->check(at_least(0))
       ->capture_default_str();
   options->count_up_to_option =
-      app.add_option("--count-up-to", options->count_up_to,
-                     "wang-tseng: record programs on up to N nodes; above that, use only formulas")
+      app.add_option(
+             "--count-up-to", options->count_up_to,
+             "wang-tseng: record programs on up to this many nodes; above that, use only formulas")
           ->type_name("NODES")
           ->check(at_least(0))
           ->capture_default_str();

@@ -427,8 +427,8 @@ Action add_run(CLI::App& program) {
   add_trace_options(app, options->trace,
                     "Trace one extra, untimed call with this computer's clock, for Perfetto");
   app.footer(
-      "Each timed call follows a barrier. Its time is from the first node's start to the last "
-      "node's end. Columns:\n"
+      "Each timed call follows a barrier. Its time runs from when the first node starts to when "
+      "the last node ends. Columns:\n"
       "  back to back  with --calls N: time per call of N calls between two barriers;\n"
       "                a node that finishes a call begins the next at once\n"
       "  block         size of a block in bytes: the data for one pair of nodes, or\n"
@@ -443,9 +443,9 @@ Action add_run(CLI::App& program) {
       "  quartile 1, 3 first and third quartile of the times\n"
       "  algbw         a node's data / median time\n"
       "  busiest link  bytes over the busiest link, in one call\n"
-      "  blocked headers  message headers that waited for a channel, which depends on\n"
-      "                this computer's scheduling; `check` computes the network's\n"
-      "                contention\n"
+      "  blocked headers  number of message headers that waited for a channel; it depends\n"
+      "                on how this computer schedules the nodes, so use `check` to\n"
+      "                count the network's contention\n"
       "  parked        number of times that a node blocked, in the whole run\n"
       "  peak          peak memory of a node's program, input and output included\n\n"
       "The JSON is one object for one algorithm (by name or `auto`) on one network with one size, "

@@ -20,6 +20,7 @@ namespace {
 struct NamedFile {
   std::string option, name;
   bool output = false;
+  bool data = false;  // an application's input, which --overwrite permits to replace
 };
 
 /// The file that a name refers to: its device and number, or, for a file that does not exist yet,
@@ -61,7 +62,8 @@ std::vector<NamedFile> files_of(const CLI::App& command) {
     const bool file = option->get_type_name().find("FILE") != std::string::npos;
     for (const std::string& value : option->results()) {
       if (value.find("graph:") != std::string::npos) add_graphs(value, files);
-      if (file && !value.empty() && value != "-") files.push_back({name, value, output});
+      if (file && !value.empty() && value != "-")
+        files.push_back({name, value, output, option->get_group() == "Data"});
     }
   }
   return files;
@@ -80,8 +82,7 @@ void require_distinct_files(const CLI::App& command, const std::vector<std::stri
       const NamedFile &one = files[j].output ? files[i] : files[j],
                       &other = files[j].output ? files[j] : files[i];
       if (!other.output || identity(one).empty() || identity(one) != identity(other)) continue;
-      const bool result_on_input =
-          !one.output && one.option == "--input" && other.option == "--output";
+      const bool result_on_input = !one.output && one.data && other.option == "--output";
       if (result_on_input && may_overwrite) continue;
       if (one.output) {
         throw UsageError(

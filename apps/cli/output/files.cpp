@@ -122,7 +122,8 @@ void add_output_options(CLI::App& app, OutputOptions& options, bool csv, bool wi
                  "Print all columns and notes, even if they are wider than the terminal")
         ->group("Output");
   }
-  app.add_flag("--quiet", options.quiet, "Print only column heads, table rows, reasons and errors")
+  app.add_flag("--quiet", options.quiet,
+               "Print only results and errors; omit settings, general notes and progress")
       ->group("Output");
   app.add_option(
          "--color", options.color,
