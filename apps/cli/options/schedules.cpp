@@ -5,6 +5,7 @@
 #include "wormcube/apps/cli/output/files.hpp"
 #include "wormcube/apps/formats/goal.hpp"
 #include "wormcube/apps/formats/msccl.hpp"
+#include "wormcube/apps/formats/mscclpp.hpp"
 #include "wormcube/apps/io/read_once.hpp"
 #include "wormcube/apps/io/text.hpp"
 #include "wormcube/collectives/harness/schedule_algorithm.hpp"
@@ -24,15 +25,15 @@ namespace wormcube::cli {
 
 namespace {
 
-ScheduleFile from_msccl(const apps::MscclAlgorithm& algorithm) {
-  apps::MscclVerdict verdict = judge_msccl(algorithm);
-  ScheduleFile file{.format = "MSCCL XML", .named = std::move(verdict.schedule)};
+ScheduleFile from_verdict(const char* format, apps::MscclVerdict verdict, std::string operation,
+                          int ranks) {
+  ScheduleFile file{.format = format, .named = std::move(verdict.schedule)};
   file.no_schedule = std::move(verdict.no_schedule);
   if (!file.no_schedule.empty()) file.no_contents = file.no_schedule;
   file.findings = std::move(verdict.findings);
   file.notes = std::move(verdict.notes);
-  file.operation = to_string(algorithm.collective);
-  file.nodes = algorithm.ranks();
+  file.operation = std::move(operation);
+  file.nodes = ranks;
   file.messages = verdict.messages;
   return file;
 }
@@ -48,7 +49,15 @@ ScheduleFile read_schedule_file(const std::string& file) {
     buffer << stream.rdbuf();
     const std::string text = buffer.str();
     const double most_bytes = available_memory().bytes / 2;
-    if (apps::is_msccl(text)) return from_msccl(apps::parse_msccl(text, name, most_bytes));
+    if (apps::is_msccl(text)) {
+      const apps::MscclAlgorithm algorithm = apps::parse_msccl(text, name, most_bytes);
+      return from_verdict("MSCCL XML", judge_msccl(algorithm),
+                          std::string(to_string(algorithm.collective)), algorithm.ranks());
+    }
+    if (apps::is_mscclpp(text)) {
+      const apps::MscclppPlan plan = apps::parse_mscclpp(text, name, most_bytes);
+      return from_verdict("MSCCL++ plan", judge_mscclpp(plan), plan.collective_name, plan.ranks());
+    }
     if (apps::is_goal(text)) {
       return ScheduleFile{.format = "GOAL",
                           .named = without_names(apps::parse_goal(text, name, most_bytes)),
