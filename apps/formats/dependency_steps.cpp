@@ -12,8 +12,14 @@
 
 namespace wormcube::apps {
 
-void DependencySteps::fail(std::size_t line, const std::string& what) const {
-  throw UsageError(fmt::format("{}:{}: {}", name_, line, what));
+void DependencySteps::fail(const Operation& operation, const std::string& what) const {
+  throw UsageError(is_text_ ? fmt::format("{}:{}: {}", name_, operation.line, what)
+                            : fmt::format("{}: {}: {}", name_, place(operation), what));
+}
+
+std::string DependencySteps::place(const Operation& operation) const {
+  return is_text_ ? fmt::format("line {}", operation.line)
+                  : fmt::format("rank {}, node {}", operation.rank, operation.line);
 }
 
 /// The n-th send from one rank to another with a tag goes to the n-th receive.
@@ -31,22 +37,21 @@ void DependencySteps::match() {
     if (op.kind != Kind::receive) continue;
     auto& [of_pair, next] = sends[{op.peer, op.rank, op.tag}];
     if (next == of_pair.size()) {
-      fail(op.line, fmt::format("rank {} receives {} bytes from {} with tag {}, which sends none",
-                                op.rank, op.bytes, op.peer, op.tag));
+      fail(op, fmt::format("rank {} receives {} bytes from {} with tag {}, which sends none",
+                           op.rank, op.bytes, op.peer, op.tag));
     }
     const std::uint32_t send = of_pair[next++];
     if (operations_[send].bytes != op.bytes) {
-      fail(op.line,
-           fmt::format("rank {} receives {} bytes from {}, which sends {} (line {})", op.rank,
-                       op.bytes, op.peer, operations_[send].bytes, operations_[send].line));
+      fail(op, fmt::format("rank {} receives {} bytes from {}, which sends {} ({})", op.rank,
+                           op.bytes, op.peer, operations_[send].bytes, place(operations_[send])));
     }
     event_[i] = event_[send];
   }
   for (const auto& [pair, list] : sends) {
     if (list.second == list.first.size()) continue;
     const Operation& op = operations_[list.first[list.second]];
-    fail(op.line, fmt::format("rank {} sends {} bytes to {} with tag {}, which receives none",
-                              op.rank, op.bytes, op.peer, op.tag));
+    fail(op, fmt::format("rank {} sends {} bytes to {} with tag {}, which receives none", op.rank,
+                         op.bytes, op.peer, op.tag));
   }
 }
 
@@ -107,7 +112,7 @@ void DependencySteps::find_steps() {
   }
   if (changed) {
     const Operation& op = operations_[last->later];
-    fail(op.line,
+    fail(op,
          fmt::format("a deadlock: what this operation of rank {} waits for waits for it", op.rank));
   }
 }

@@ -20,10 +20,12 @@ class DependencySteps {
     Rank rank = 0, peer = 0;
     Tag tag = 0;
     Bytes bytes = 0;
-    std::size_t line = 0;
+    std::size_t line = 0;  ///< of a text; else the number of its node
   };
 
-  DependencySteps(Rank ranks, std::string_view name) : ranks_(ranks), name_(name) {}
+  /// \param is_text  errors name the line; else rank and node
+  DependencySteps(Rank ranks, std::string_view name, bool is_text = true)
+      : ranks_(ranks), name_(name), is_text_(is_text) {}
 
   Rank ranks() const { return ranks_; }
   std::uint32_t add(const Operation& operation) {
@@ -35,8 +37,8 @@ class DependencySteps {
     edges_.push_back({earlier, later, finished});
   }
 
-  /// On a complete network. Throws UsageError, "NAME:LINE: what", for messages without their other
-  /// end, sizes that differ, and cycles.
+  /// On a complete network. Throws UsageError, "NAME:LINE: what" or "NAME: rank R, node N: what",
+  /// for messages without their other end, sizes that differ, and cycles.
   ///
   /// \param charge  called with bytes before they are allocated
   Schedule schedule(const std::function<void(double)>& charge);
@@ -46,12 +48,14 @@ class DependencySteps {
     std::uint32_t earlier, later;
     bool strict;
   };
-  [[noreturn]] void fail(std::size_t line, const std::string& what) const;
+  [[noreturn]] void fail(const Operation& operation, const std::string& what) const;
+  std::string place(const Operation& operation) const;
   void match();
   void find_steps();
 
   Rank ranks_;
   std::string_view name_;
+  bool is_text_;
   std::vector<Operation> operations_;
   std::vector<Edge> edges_;
   std::vector<std::uint32_t> event_;  // of each operation: a message is one event

@@ -14,8 +14,6 @@ namespace wormcube::apps {
 
 namespace {
 
-constexpr std::size_t most_findings = 10;
-
 /// The lists of who reads and writes a chunk, and when.
 class MscclRaces {
  public:
@@ -51,7 +49,7 @@ class MscclRaces {
   std::vector<std::string> texts() const {
     std::vector<std::string> texts;
     for (const auto& [key, race] : races_) {
-      if (texts.size() == most_findings) break;
+      if (texts.size() == most_msccl_findings) break;
       const auto& [first, second] = race;
       texts.push_back(fmt::format("gpu {}, {}: {}, {}, and nothing orders them",
                                   cells_.gpu(std::get<0>(key)), cells_.text(std::get<0>(key)),
@@ -164,7 +162,7 @@ void find_in_mode(const MscclAlgorithm& algorithm, const MscclRun& run, bool in_
   MscclData data(algorithm, run, cells);
   const auto add = [&](std::vector<std::string> texts) {
     for (std::string& text : texts) {
-      if (verdict.findings.size() < most_findings) verdict.findings.push_back(mode + text);
+      if (verdict.findings.size() < most_msccl_findings) verdict.findings.push_back(mode + text);
     }
   };
   add(data.findings());

@@ -10,11 +10,6 @@ namespace wormcube::apps {
 
 namespace {
 
-constexpr WordId nothing_word = ~WordId{0}, unknown_word = nothing_word - 1;
-constexpr NamedValue nothing{nothing_word, 0, 0};
-/// Follows from a finding: not reported again.
-constexpr NamedValue unknown{unknown_word, 0, 0};
-
 constexpr char letter(MscclBuffer buffer) {
   return buffer == MscclBuffer::input ? 'i' : buffer == MscclBuffer::output ? 'o' : 's';
 }
@@ -71,48 +66,18 @@ MscclData::MscclData(const MscclAlgorithm& algorithm, const MscclRun& run, const
     : algorithm_(algorithm),
       run_(run),
       cells_(cells),
-      parts_(algorithm.parts()),
+      chunks_{algorithm.collective, algorithm.ranks(), algorithm.parts()},
       words_(algorithm.ranks()),
-      held_(cells.size(), nothing),
+      held_(cells.size(), held_nothing),
       contents_(run.messages.size()) {
   for (int gpu = 0; gpu < algorithm.ranks(); ++gpu) {
     const int size =
         algorithm.size(algorithm.gpus[static_cast<std::size_t>(gpu)], MscclBuffer::input);
-    for (int c = 0; c < size; ++c) held_[cells.cell(gpu, MscclBuffer::input, c)] = own(gpu, c);
+    for (int c = 0; c < size; ++c)
+      held_[cells.cell(gpu, MscclBuffer::input, c)] = chunks_.given(gpu, c).value_or(held_nothing);
   }
   for (std::size_t event = 0; event < run.events.size(); ++event) follow(event);
   finish();
-}
-
-/// Chunk c of a GPU's input. In a broadcast only the root gives a block.
-NamedValue MscclData::own(int gpu, int chunk) const {
-  if (algorithm_.collective == MscclCollective::broadcast && gpu != 0) return nothing;
-  const bool has_blocks = algorithm_.collective == MscclCollective::alltoall ||
-                          algorithm_.collective == MscclCollective::reduce_scatter;
-  const auto word = static_cast<WordId>(gpu);
-  return has_blocks ? NamedValue{word, chunk / parts_, chunk % parts_} : NamedValue{word, 0, chunk};
-}
-
-/// What chunk c of a GPU's output must hold.
-std::optional<NamedValue> MscclData::wanted(int gpu, int chunk) {
-  const WordId all = words_.interval(0, algorithm_.ranks());
-  switch (algorithm_.collective) {
-    case MscclCollective::allreduce:
-      return NamedValue{all, 0, chunk};
-    case MscclCollective::reduce:
-      return gpu == 0 ? std::optional(NamedValue{all, 0, chunk}) : std::nullopt;
-    case MscclCollective::broadcast:
-      return NamedValue{0, 0, chunk};
-    case MscclCollective::allgather:
-      return NamedValue{static_cast<WordId>(chunk / parts_), 0, chunk % parts_};
-    case MscclCollective::alltoall:
-      return NamedValue{static_cast<WordId>(chunk / parts_), gpu, chunk % parts_};
-    case MscclCollective::reduce_scatter:
-      return NamedValue{all, gpu, chunk};
-    case MscclCollective::custom:
-      break;
-  }
-  return std::nullopt;
 }
 
 template <class Text>
@@ -130,38 +95,34 @@ std::string MscclData::where(std::size_t event) const {
 
 /// "chunk 3 of 0+1", "chunk 3 of all"
 std::string MscclData::text(const NamedValue& value) const {
-  if (value == nothing) return "nothing";
-  std::vector<Rank> nodes = words_.nodes_of(value.word);
-  std::ranges::sort(nodes);
-  std::string who;
-  for (const Rank node : nodes) who += (who.empty() ? "" : "+") + std::to_string(node);
-  if (nodes.size() > 1 && nodes.size() == static_cast<std::size_t>(algorithm_.ranks())) who = "all";
-  return fmt::format("chunk {} of {}", index(value), who);
+  if (value == held_nothing) return "nothing";
+  return fmt::format("chunk {} of {}", chunks_.index(value), chunks_.origins(words_, value));
 }
 
 NamedValue MscclData::read(std::size_t event, int gpu, MscclBuffer buffer, int chunk) {
   const std::size_t cell = cells_.cell(gpu, buffer, chunk);
-  if (!(held_[cell] == nothing)) return held_[cell];
+  if (!(held_[cell] == held_nothing)) return held_[cell];
   find([&] {
     return fmt::format("{}: reads {}, which nothing was written to", where(event),
                        cells_.text(cell));
   });
-  return unknown;
+  return held_unknown;
 }
 
 NamedValue MscclData::combine(std::size_t event, const NamedValue& left, const NamedValue& right) {
-  if (left == unknown || right == unknown) return unknown;
+  if (left == held_unknown || right == held_unknown) return held_unknown;
   if (left.block != right.block || left.part != right.part) {
     find([&] {
       return fmt::format("{}: reduces {} with {}", where(event), text(left), text(right));
     });
-    return unknown;
+    return held_unknown;
   }
   if (const auto shared = words_.shared(left.word, right.word)) {
     find([&] {
-      return fmt::format("{}: reduces gpu {}'s chunk {} twice", where(event), *shared, index(left));
+      return fmt::format("{}: reduces gpu {}'s chunk {} twice", where(event), *shared,
+                         chunks_.index(left));
     });
-    return unknown;
+    return held_unknown;
   }
   combinations_.push_back({event, left, right});
   return {words_.join(left.word, right.word), left.block, left.part};
@@ -173,7 +134,7 @@ void MscclData::follow(std::size_t event) {
   const MscclStep& step = place.content->steps[what.step];
   if (step.type == MscclType::nop) return;
   const auto count = static_cast<std::size_t>(step.count);
-  std::vector<NamedValue> received, values(count, unknown);
+  std::vector<NamedValue> received, values(count, held_unknown);
   if (what.received >= 0) {
     const auto number = static_cast<std::size_t>(what.received);
     received = contents_[number];
@@ -183,7 +144,7 @@ void MscclData::follow(std::size_t event) {
                            where(event), count, place.content->receive, received.size(),
                            place.content->channel);
       });
-      received.resize(count, unknown);
+      received.resize(count, held_unknown);
     }
   }
   for (std::size_t i = 0; i < count; ++i) {
@@ -218,10 +179,10 @@ void MscclData::finish() {
     const int size =
         algorithm_.size(algorithm_.gpus[static_cast<std::size_t>(gpu)], MscclBuffer::output);
     for (int chunk = 0; chunk < size; ++chunk) {
-      const auto want = wanted(gpu, chunk);
+      const auto want = chunks_.wanted(gpu, chunk, words_);
       const NamedValue& held = held_[cells_.cell(gpu, MscclBuffer::output, chunk)];
-      if (!want || held == unknown) continue;
-      const bool is_same = !(held == nothing) && held.block == want->block &&
+      if (!want || held == held_unknown) continue;
+      const bool is_same = !(held == held_nothing) && held.block == want->block &&
                            held.part == want->part && words_.sorted(held.word) == want->word;
       if (is_same) continue;
       find([&] {

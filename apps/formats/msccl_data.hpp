@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include "wormcube/apps/formats/msccl_chunks.hpp"
 #include "wormcube/apps/formats/msccl_run.hpp"
 
 #include <optional>
@@ -47,20 +48,17 @@ class MscclData {
  private:
   void follow(std::size_t event);
   void finish();
-  NamedValue own(int gpu, int chunk) const;
-  std::optional<NamedValue> wanted(int gpu, int chunk);
   NamedValue read(std::size_t event, int gpu, MscclBuffer buffer, int chunk);
   NamedValue combine(std::size_t event, const NamedValue& left, const NamedValue& right);
   template <class Text>
   void find(Text text);
   std::string where(std::size_t event) const;
-  int index(const NamedValue& value) const { return value.block * parts_ + value.part; }
   std::string text(const NamedValue& value) const;
 
   const MscclAlgorithm& algorithm_;
   const MscclRun& run_;
   const MscclCells& cells_;
-  int parts_;
+  MscclChunks chunks_;
   Words words_;
   std::vector<NamedValue> held_;  // for each cell
   std::vector<std::vector<NamedValue>> contents_;

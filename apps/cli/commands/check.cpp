@@ -209,24 +209,30 @@ ExitCode check(Context& context, const CheckCommand& given) {
   }
   options.check.in_place = options.what.call.in_place;
   if (!options.schedule.empty()) {
-    if (!options.what.operation.empty() || !options.what.on.empty())
-      throw UsageError(
-          "--schedule already defines operation and network; do not pass OPERATION or --on");
+    if (!options.what.operation.empty())
+      throw UsageError("--schedule already defines the operation; do not pass OPERATION, but --as");
+    if (options.what.on.size() > 1) throw UsageError("--schedule takes one network with --on");
     require_no_algorithms(options.what.algorithm.names);
-    if (options.what.bytes_option->count() > 0) {
+    const bool has_bytes = options.what.bytes_option->count() > 0;
+    if (has_bytes && (options.as.empty() || options.bytes.size() != 1)) {
       throw UsageError(
-          "--bytes has no effect with --schedule: the file has its own sizes; `replay`, `run` and "
-          "`compare` take both");
+          "with --schedule, --bytes is the size of a block for the search in GOAL and Chakra "
+          "files: "
+          "one size, with --as; `replay`, `run` and `compare` scale a schedule");
     }
     const CommandLimit limited(context, limit);
-    return check_schedule(context,
-                          {.file = options.schedule,
-                           .as = options.as,
-                           .call = options.what.call,
-                           .ports = options.what.algorithm.ports,
-                           .virtual_channels = options.check.virtual_channels,
-                           .prove_messages = options.check.prove_messages},
-                          options.output);
+    return check_schedule(
+        context,
+        {.file = options.schedule,
+         .on = options.what.on.empty() ? "" : options.what.on.front(),
+         .as = options.as,
+         .call = options.what.call,
+         .ports = options.what.algorithm.ports,
+         .virtual_channels = options.check.virtual_channels,
+         .prove_messages = options.check.prove_messages,
+         .block_bytes =
+             has_bytes ? std::optional(parse_sizes(options.bytes).front()) : std::nullopt},
+        options.output);
   }
   if (!options.as.empty()) throw UsageError("--as is for --schedule; OPERATION already names it");
   if (options.what.operation.empty())
@@ -374,7 +380,9 @@ Action add_check(CLI::App& program) {
       "  wormcube check alltoall --on torus:8x8 --algorithm suh-torus --json -\n"
       "  wormcube check broadcast --on mesh:6x5 --root 7\n"
       "  wormcube check broadcast --on ring:16 --algorithm circulant --bytes 1K..1M\n"
-      "  wormcube check --schedule mine.txt --ports all");
+      "  wormcube check --schedule mine.txt --ports all\n"
+      "  wormcube check --schedule plan.json --on ring:8\n"
+      "  wormcube check --schedule trace.goal --as alltoall --bytes 1K");
   return [options](Context& context) { return check(context, *options); };
 }
 

@@ -8,6 +8,7 @@
 #include "wormcube/apps/cli/options/schedules.hpp"
 #include "wormcube/apps/cli/output/results.hpp"
 #include "wormcube/apps/cli/output/table.hpp"
+#include "wormcube/apps/formats/search.hpp"
 #include "wormcube/collectives/core/operations.hpp"
 #include "wormcube/collectives/harness/schedule_goal.hpp"
 #include "wormcube/runtime/base/error.hpp"
@@ -57,6 +58,20 @@ NamedReport prove(const ScheduleCheck& what, ScheduleFile& file,
     return report;
   }
   NamedReport report = prove_named(named, goal ? &*goal : nullptr);
+  if (file.is_searched && !what.as.empty()) {
+    apps::Searched found = apps::search_contents(
+        named.schedule, *goal, named_operation(call->operation, call->arguments),
+        what.block_bytes.value_or(apps::common_block_bytes(named.schedule)));
+    if (found.answer == apps::Searched::Answer::cannot) {
+      report.findings.push_back(found.text);
+      ++report.broken;
+    }
+    report.reason = "searched: " + found.text;
+    file.witness = std::move(found.witness);
+    return report;
+  }
+  if (what.block_bytes)
+    throw UsageError(fmt::format("--bytes has no effect: {} has its own sizes", what.file));
   if (!file.no_contents.empty() && !report.delivered) report.reason = file.no_contents;
   return report;
 }
@@ -124,7 +139,10 @@ std::string bound_text(const ScheduledCall& call, const ScheduleReport& report,
   const LowerBound bound =
       lower_bound(call.operation, topology, all_port ? Ports::all : Ports::one, call.arguments);
   std::string text;
-  if (bound.startups) text = fmt::format("{:.0f} start-ups", *bound.startups);
+  if (bound.startups) {
+    text = fmt::format("{:.0f} start-up{} (this schedule: {})", *bound.startups,
+                       *bound.startups == 1 ? "" : "s", report.startups);
+  }
   if (bound.transmission_blocks && form.block && *form.block > 0) {
     const double least = *bound.transmission_blocks * static_cast<double>(*form.block);
     text += fmt::format("{}{:.6g} B of transmission", text.empty() ? "" : ", ", least);
@@ -143,6 +161,7 @@ ExitCode check_schedule(const Context& context, const ScheduleCheck& what,
                         const OutputOptions& output) {
   ScheduleFile file = read_schedule_file(what.file);
   if (!file.named) return report_without_steps(context, what, file, output);
+  if (!what.on.empty()) lay_over(file, what.on);
   const NamedSchedule& named = *file.named;
   const Schedule& schedule = named.schedule;
   const Topology& topology = schedule.topology;
@@ -169,9 +188,10 @@ ExitCode check_schedule(const Context& context, const ScheduleCheck& what,
   print_setting(output, "ports", ports_text(all_port));
   if (call) {
     const std::string arguments = arguments_text(call->operation, call->arguments);
-    print_setting(output, "as",
+    print_setting(output, foreign && what.as.empty() ? "collective" : "as",
                   std::string(call->operation->name) + (arguments.empty() ? "" : ", " + arguments));
   }
+  if (!call && !file.operation.empty()) print_setting(output, "collective", file.operation);
   Table table(
       {{.head = "figure", .text = true}, {.head = "value"}, {.head = "unit", .text = true}});
   Json json{{"schedule", what.file},         {"format", file.format},
@@ -227,6 +247,10 @@ ExitCode check_schedule(const Context& context, const ScheduleCheck& what,
                      : "NO",
              is_open ? "laws hold; delivery is not proved" : ""});
   json["problems"] = proof.findings;
+  if (file.witness) {
+    json["witness"] = named_schedule_text(*file.witness);
+    file.notes.emplace_back("a schedule that delivers: `witness` of the JSON");
+  }
   json["notes"] = file.notes;
   std::vector<std::string> free;
   if (foreign) {

@@ -8,6 +8,7 @@
 #include "wormcube/apps/cli/output/files.hpp"
 
 #include <cstdint>
+#include <optional>
 #include <string>
 
 namespace wormcube::cli {
@@ -15,11 +16,13 @@ namespace wormcube::cli {
 /// What `check --schedule` checks.
 struct ScheduleCheck {
   std::string file;
+  std::string on;     ///< another network of as many nodes; empty: the file's
   std::string as;     ///< the operation; empty: the file's
   CallOptions call;   ///< its arguments
   std::string ports;  ///< "one", "all", or "auto": all if a node sends or receives several
   int virtual_channels = 2;
   std::int64_t prove_messages = 0;
+  std::optional<Bytes> block_bytes = {};  ///< for the search; nothing: what divides all messages
 };
 ExitCode check_schedule(const Context& context, const ScheduleCheck& what,
                         const OutputOptions& output);

@@ -20,6 +20,7 @@
 #include "wormcube/apps/cli/output/table.hpp"
 #include "wormcube/apps/draw/picture.hpp"
 #include "wormcube/apps/draw/still.hpp"
+#include "wormcube/apps/formats/chakra.hpp"
 #include "wormcube/apps/formats/goal.hpp"
 #include "wormcube/apps/formats/msccl.hpp"
 #include "wormcube/apps/formats/pmpi.hpp"
@@ -64,6 +65,7 @@ struct ShowCommand {
   int virtual_channels = 2;
   OutputOptions output;
   std::string dot, svg, schedule, goal, msccl, c;  // files, as in OutputOptions
+  std::string chakra;                              // prefix of files
   double time_limit = 0;
   std::string schedule_file, block;
   bool contents = false;
@@ -84,6 +86,9 @@ OutputOptions validated(const ShowCommand& options) {
         "and --c can write to standard output; name a file for the others");
   }
   for (const std::string* file : files) require_writable(*file);
+  if (options.chakra == "-")
+    throw UsageError("--chakra writes a file for each rank, PREFIX.RANK.et; name a prefix");
+  if (!options.chakra.empty()) require_writable(options.chakra + ".0.et");
   apps::require_picture_format(apps::picture_format(options.svg));
   // A picture on standard output replaces the tables, as JSON does.
   for (const std::string* file :
@@ -97,7 +102,7 @@ OutputOptions validated(const ShowCommand& options) {
 bool has_tables(const ShowCommand& options) {
   return options.output.text() && options.dot != "-" && options.svg != "-" &&
          options.schedule.empty() && options.goal.empty() && options.msccl.empty() &&
-         options.c.empty();
+         options.c.empty() && options.chakra.empty();
 }
 
 /// One step as a picture, with tooltips.
@@ -206,6 +211,10 @@ ExitCode show_steps(const Context& context, const ShowCommand& options, const Ou
   write_text(context, output.csv, csv);
   written(context, output, std::move(json));
   if (!options.goal.empty()) write_text(context, options.goal, apps::goal_text(schedule));
+  for (Rank rank = 0; !options.chakra.empty() && rank < topology.nodes(); ++rank) {
+    write_text(context, fmt::format("{}.{}.et", options.chakra, rank),
+               apps::chakra_trace(schedule, rank));
+  }
   if (!options.schedule.empty() && options.without_names) {
     write_text(context, options.schedule, schedule_text(schedule));
   } else if (!options.schedule.empty()) {
@@ -237,8 +246,9 @@ ExitCode show_block(const Context& context, const ShowCommand& options, const Ou
 ExitCode show_contents(const Context& context, const ShowCommand& options,
                        const OutputOptions& output, NamedSchedule named,
                        std::span<const Phase> phases, Json json) {
-  for (const std::string* const file : {&options.dot, &options.svg, &output.csv, &options.schedule,
-                                        &options.goal, &options.msccl, &options.c}) {
+  for (const std::string* const file :
+       {&options.dot, &options.svg, &output.csv, &options.schedule, &options.goal, &options.msccl,
+        &options.c, &options.chakra}) {
     if (!file->empty()) throw UsageError("--contents gives text or JSON, no other file");
   }
   print_setting(output, "topology", topology_text(named.schedule.topology));
@@ -417,6 +427,12 @@ Action add_show(CLI::App& program) {
       "Write the whole schedule as text that --schedule can read (docs/reference/schedules.md)");
   add_file_option(app, "--goal", options->goal,
                   "Write the schedule as GOAL text, for LogGOPSim and ATLAHS");
+  app.add_option("--chakra", options->chakra,
+                 "Write the schedule as Chakra traces, a file PREFIX.RANK.et for each node, for "
+                 "ASTRA-sim")
+      ->type_name("PREFIX")
+      ->check(file_name())
+      ->group("Output");
   add_file_option(
       app, "--msccl", options->msccl,
       "Write an allreduce, allgather, alltoall or reduce_scatter as MSCCL XML, for RCCL "

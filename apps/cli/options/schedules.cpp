@@ -3,8 +3,10 @@
 #include "wormcube/apps/cli/options/schedules.hpp"
 
 #include "wormcube/apps/cli/output/files.hpp"
+#include "wormcube/apps/formats/chakra.hpp"
 #include "wormcube/apps/formats/goal.hpp"
 #include "wormcube/apps/formats/msccl.hpp"
+#include "wormcube/apps/formats/mscclpp.hpp"
 #include "wormcube/apps/io/read_once.hpp"
 #include "wormcube/apps/io/text.hpp"
 #include "wormcube/collectives/harness/schedule_algorithm.hpp"
@@ -14,7 +16,9 @@
 #include "wormcube/runtime/schedule/text_words.hpp"
 
 #include <algorithm>
+#include <filesystem>
 #include <fstream>
+#include <optional>
 #include <sstream>
 #include <utility>
 
@@ -24,35 +28,108 @@ namespace wormcube::cli {
 
 namespace {
 
-ScheduleFile from_msccl(const apps::MscclAlgorithm& algorithm) {
-  apps::MscclVerdict verdict = judge_msccl(algorithm);
-  ScheduleFile file{.format = "MSCCL XML", .named = std::move(verdict.schedule)};
+ScheduleFile from_verdict(const char* format, apps::MscclVerdict verdict, std::string operation,
+                          int ranks) {
+  ScheduleFile file{.format = format, .named = std::move(verdict.schedule)};
   file.no_schedule = std::move(verdict.no_schedule);
   if (!file.no_schedule.empty()) file.no_contents = file.no_schedule;
   file.findings = std::move(verdict.findings);
   file.notes = std::move(verdict.notes);
-  file.operation = to_string(algorithm.collective);
-  file.nodes = algorithm.ranks();
+  file.operation = std::move(operation);
+  file.nodes = ranks;
   file.messages = verdict.messages;
   return file;
+}
+
+struct ChakraTraces {
+  std::string prefix;
+  std::vector<std::string> of_ranks;
+};
+
+std::optional<std::string> content_of(const std::string& file) {
+  std::error_code error;
+  if (!std::filesystem::is_regular_file(file, error)) return std::nullopt;
+  std::ifstream stream(file, std::ios::binary);
+  if (!stream) return std::nullopt;
+  std::ostringstream buffer;
+  buffer << stream.rdbuf();
+  return buffer.str();
+}
+
+/// The traces of all ranks, PREFIX.0.et, PREFIX.1.et, ..: `file` is PREFIX or one of them. Nothing
+/// if the file is none.
+std::optional<ChakraTraces> chakra_traces(const std::string& file, double most_bytes) {
+  std::string first = file;
+  std::error_code error;
+  if (!std::filesystem::exists(file, error)) first = file + ".0.et";
+  auto content = content_of(first);
+  if (!content) return std::nullopt;
+  constexpr std::string_view gzip = "\x1f\x8b";
+  if (!content->starts_with(gzip) && !apps::is_chakra(*content)) return std::nullopt;
+  std::string trace = apps::unpacked(*content, first, most_bytes);
+  if (!apps::is_chakra(trace)) return std::nullopt;
+  // PREFIX.RANK.et
+  const std::size_t end = first.rfind(".et");
+  const std::size_t dot = end == first.npos || end == 0 ? first.npos : first.rfind('.', end - 1);
+  const std::string_view rank =
+      dot == first.npos ? "" : std::string_view(first).substr(dot + 1, end - dot - 1);
+  if (rank.empty() || !std::ranges::all_of(rank, [](char c) { return c >= '0' && c <= '9'; })) {
+    throw UsageError(fmt::format(
+        "{}: a Chakra trace of one rank; expected the name PREFIX.RANK.et, beside those of "
+        "the other ranks",
+        first));
+  }
+  ChakraTraces traces{first.substr(0, dot), {}};
+  const std::string ending = first.substr(end);
+  double left = most_bytes;
+  for (;;) {
+    const std::string name = fmt::format("{}.{}{}", traces.prefix, traces.of_ranks.size(), ending);
+    const auto next = content_of(name);
+    if (!next) break;
+    traces.of_ranks.push_back(apps::unpacked(*next, name, left));
+    left -= static_cast<double>(traces.of_ranks.back().size());
+    if (!apps::is_chakra(traces.of_ranks.back()))
+      throw UsageError(fmt::format("{}: not a Chakra trace", name));
+  }
+  if (traces.of_ranks.empty())
+    throw UsageError(
+        fmt::format("{}.0{}: cannot be opened; ranks start at 0", traces.prefix, ending));
+  return traces;
 }
 
 }  // namespace
 
 ScheduleFile read_schedule_file(const std::string& file) {
-  return apps::read_once(file, [](const std::string& name) {
+  const double most_bytes = available_memory().bytes / 2;
+  if (auto traces = chakra_traces(file, most_bytes)) {
+    const std::string_view name = traces->prefix;
+    return ScheduleFile{
+        .format = "Chakra",
+        .named = without_names(apps::parse_chakra(traces->of_ranks, name, most_bytes)),
+        .no_contents = "a Chakra trace has sizes and no contents",
+        .is_searched = true};
+  }
+  return apps::read_once(file, [=](const std::string& name) {
     if (apps::kind_of_file(name) != apps::FileKind::text)
       throw UsageError(fmt::format("{}: a .npy file; expected a schedule's text", name));
     std::ifstream stream(name, std::ios::binary);
     std::ostringstream buffer;
     buffer << stream.rdbuf();
     const std::string text = buffer.str();
-    const double most_bytes = available_memory().bytes / 2;
-    if (apps::is_msccl(text)) return from_msccl(apps::parse_msccl(text, name, most_bytes));
+    if (apps::is_msccl(text)) {
+      const apps::MscclAlgorithm algorithm = apps::parse_msccl(text, name, most_bytes);
+      return from_verdict("MSCCL XML", judge_msccl(algorithm),
+                          std::string(to_string(algorithm.collective)), algorithm.ranks());
+    }
+    if (apps::is_mscclpp(text)) {
+      const apps::MscclppPlan plan = apps::parse_mscclpp(text, name, most_bytes);
+      return from_verdict("MSCCL++ plan", judge_mscclpp(plan), plan.collective_name, plan.ranks());
+    }
     if (apps::is_goal(text)) {
       return ScheduleFile{.format = "GOAL",
                           .named = without_names(apps::parse_goal(text, name, most_bytes)),
-                          .no_contents = "GOAL has sizes and no contents"};
+                          .no_contents = "GOAL has sizes and no contents",
+                          .is_searched = true};
     }
     if (is_named_schedule(text)) {
       return ScheduleFile{.format = std::string(named_schedule_first_line),
@@ -62,6 +139,21 @@ ScheduleFile read_schedule_file(const std::string& file) {
                         .named = without_names(parse_schedule(text, name, most_bytes)),
                         .no_contents = "a schedule has sizes and no contents"};
   });
+}
+
+void lay_over(ScheduleFile& file, const std::string& on) {
+  Topology topology = Topology::parse(on);
+  NamedSchedule& named = *file.named;
+  const Rank nodes = named.schedule.topology.nodes();
+  if (topology.nodes() != nodes) {
+    throw UsageError(
+        fmt::format("--on {}: {} nodes; the schedule has {}", on, topology.nodes(), nodes));
+  }
+  named.schedule.topology = std::move(topology);
+  for (RankLog& log : named.schedule.ranks) {
+    log.moves.clear();
+    for (OpRecord& op : log.ops) op.first_move = op.moves = 0;
+  }
 }
 
 ScheduleFile read_steps(const std::string& file) {
