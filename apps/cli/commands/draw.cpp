@@ -4,6 +4,7 @@
 
 #include "wormcube/apps/cli/commands/check_json.hpp"
 #include "wormcube/apps/cli/commands/commands.hpp"
+#include "wormcube/apps/cli/commands/node_sets.hpp"
 #include "wormcube/apps/cli/commands/sweep.hpp"
 #include "wormcube/apps/cli/core/provenance.hpp"
 #include "wormcube/apps/cli/core/time_limited.hpp"
@@ -17,6 +18,7 @@
 #include "wormcube/apps/cli/options/schedules.hpp"
 #include "wormcube/apps/cli/output/table.hpp"
 #include "wormcube/apps/draw/layout.hpp"
+#include "wormcube/apps/draw/overlay.hpp"
 #include "wormcube/apps/draw/page.hpp"
 #include "wormcube/apps/draw/picture.hpp"
 #include "wormcube/apps/draw/play.hpp"
@@ -91,6 +93,7 @@ struct DrawCommand {
   long step = -1;
   double time_limit = 0;
   bool compares = false;  ///< the page opens with all algorithms
+  bool node_sets = false;
   CheckOptions check;
   OutputOptions output;
 };
@@ -220,6 +223,7 @@ struct Play {
   Schedule schedule;
   ScheduleReport steps;
   std::vector<std::vector<double>> held = {};  ///< as of PlayBlocks
+  std::optional<NodeSets> sets = {};           ///< marked in still pictures
   bool aggregate = false;                      ///< too large for worms
 };
 
@@ -389,8 +393,11 @@ Still still_of(const Play& play, const Layout& layout, const Routing& routing, s
                                drawn.messages.size() == 1 ? "" : "s", blocks,
                                blocks == 1 ? "" : "s", figures.link_load);
   const std::vector<double>* const held = play.held.empty() ? nullptr : &play.held[step];
-  return {fmt::format("step {}", step), caption,
-          step_marks(layout, routing, drawn, most_bytes, false, held), layout.corner, layout.size};
+  Marks marks = step_marks(layout, routing, drawn, most_bytes, false, held);
+  if (play.sets) {
+    std::ranges::move(apps::overlay_marks(layout, *play.sets), std::back_inserter(marks));
+  }
+  return {fmt::format("step {}", step), caption, std::move(marks), layout.corner, layout.size};
 }
 
 Bytes most_bytes_of(const Play& play) {
@@ -449,6 +456,9 @@ std::vector<LegendEntry> legend_of(const Play& play, const Routing& routing,
                         apps::colours::load(8)}});
   }
   entries.push_back({"idle link", {apps::colours::load(0)}});
+  if (play.sets) {
+    std::ranges::move(apps::overlay_legend(*play.sets), std::back_inserter(entries));
+  }
   return entries;
 }
 
@@ -659,6 +669,9 @@ ExitCode draw(Context& context, const DrawCommand& given) {
                         ? "all"
                         : std::to_string(options.what.algorithm.names.size())));
   }
+  if (options.node_sets && !still) {
+    throw UsageError("--node-sets marks nodes in still pictures; add --svg, --pdf or --frames");
+  }
   const Bytes block_bytes = sweep.sizes().front();
   const std::size_t page_limit = parse_bytes(options.page_limit);
   OutputOptions output = options.output;
@@ -680,6 +693,7 @@ ExitCode draw(Context& context, const DrawCommand& given) {
   for (const Sweep::Row& row : sweep.rows()) {
     progress.doing(row.title);
     Play result = play(row.collective, options, routing, layout, block_bytes);
+    if (options.node_sets) result.sets = sets_to_mark(row.collective, topology);
     all_passed = all_passed && result.check.passed();
     if (still || fallback.empty()) {
       const Sheet sheet = sheet_of(context, result, layout, routing, options, block_bytes);
@@ -831,6 +845,7 @@ Action add_draw(CLI::App& program) {
       ->type_name("STEP")
       ->check(at_least(0))
       ->group("What");
+  add_node_sets_option(app, options->node_sets);
   app.add_option("--prove-up-to", options->check.prove_up_to,
                  "Skip the proof of delivery, which follows the blocks, above N nodes")
       ->type_name("NODES")
