@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "wormcube/apps/common/algorithms.hpp"
 
+#include "wormcube/apps/common/exchange.hpp"
 #include "wormcube/collectives/harness/choose.hpp"
 #include "wormcube/runtime/base/error.hpp"
 
@@ -104,6 +105,7 @@ Collective Algorithms::choose(Operation operation, const Topology& topology, Byt
   }
   Collective collective = *named;
   collective.arguments = arguments;
+  require_no_sizes(collective);
   collective.require(topology);
   return collective;
 }

@@ -143,6 +143,13 @@ Exchange find_exchange(std::string_view text, const CostModel& model, Ports port
   throw UsageError(fmt::format("unknown exchange algorithm '{}'; available: {}", name, known));
 }
 
+void require_no_sizes(const Collective& collective) {
+  if (!collective.algorithm->needs_sizes) return;
+  throw UsageError(fmt::format(
+      "{} {}: needs the sizes of all pairs' blocks, which applications do not share; use shift",
+      collective.operation()->name, collective.name()));
+}
+
 Exchange resolve(Exchange exchange, const Topology& topology, Bytes block_bytes) {
   if (exchange.collective.algorithm == nullptr) {
     exchange.collective =
@@ -156,6 +163,7 @@ Exchange resolve(Exchange exchange, const Topology& topology, Bytes block_bytes)
     throw UsageError(fmt::format("an exchange is an alltoall or alltoallv, not {} {}",
                                  collective.operation()->name, collective.name()));
   }
+  require_no_sizes(collective);
   collective.require(topology);
   return exchange;
 }

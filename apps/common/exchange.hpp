@@ -46,6 +46,8 @@ struct Exchange {
 Exchange find_exchange(std::string_view text, const CostModel& model = {},
                        Ports ports = Ports::one);
 
+/// Throws UsageError for an algorithm that needs the sizes of all pairs' blocks (Call::sizes).
+void require_no_sizes(const Collective& collective);
 /// The exchange for blocks of this size, with its algorithm chosen. Throws UsageError unless it
 /// applies to this network.
 Exchange resolve(Exchange exchange, const Topology& topology, Bytes block_bytes);

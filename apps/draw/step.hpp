@@ -20,6 +20,7 @@ struct DrawnMessage {
   std::vector<Move> moves = {};     // empty if the router chose the path
   std::vector<Channel> route = {};  // empty for a message from a node to itself
   int load = 0;                     // most messages on one link of its route, itself included
+  std::string label = {};           // what it carries, for pictures
 };
 
 /// One link's traffic in a step.

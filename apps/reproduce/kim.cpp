@@ -33,6 +33,8 @@ double ring_startups(double n) { return n / 2 + 2; }
 double ring_transmission(double n) { return (n * n * n + 4 * n * n) / 4; }
 double diagonal_rearrangement(double n) { return (n * n * n + 2 * n * n) / 2; }
 double suh_rearrangement(double n) { return 3 * n * n; }
+double recursive_space(double n) { return n * n * n / 2; }
+double other_space(double n) { return n * n; }
 
 PaperRow divided(std::string_view label, std::string_view divisions) {
   return {.label = label,
@@ -60,7 +62,8 @@ const Paper& kim_paper() {
                .algorithm = "kim-recursive",
                .startups = {"3 log N - 1", of_side<recursive_startups>},
                .transmission = {"2N^3 - 2N^2", of_side<recursive_transmission>},
-               .rearrangement = {"4N^2 log N (log N - 1)", of_side<recursive_rearrangement>}},
+               .rearrangement = {"4N^2 log N (log N - 1)", of_side<recursive_rearrangement>},
+               .working_space = {"N^3/2", of_side<recursive_space>}},
               divided("A2", ":divisions=2"),
               divided("A3", ":divisions=3"),
               {.label = "A1",
@@ -68,16 +71,25 @@ const Paper& kim_paper() {
                .startups = {"N/4 + 5", of_side<a1_startups>},
                .transmission = {"(N^3 + 10N^2)/4", of_side<a1_transmission>},
                .rearrangement = {"10N^2", of_side<a1_rearrangement>}},
+              {.label = "A1 by [10]",
+               .algorithm = "kim-a1",
+               .options = ":core=diagonal",
+               .startups = {"N/4 + 5", of_side<a1_startups>},
+               .transmission = {"not printed", none},
+               .rearrangement = {"not printed", none},
+               .in_print = false},
               {.label = "[10] Tseng",
                .algorithm = "tseng-diagonal",
                .startups = {"N/2 + 2", of_side<ring_startups>},
                .transmission = {"(N^3 + 4N^2)/4", of_side<ring_transmission>},
-               .rearrangement = {"(N^3 + 2N^2)/2", of_side<diagonal_rearrangement>}},
+               .rearrangement = {"(N^3 + 2N^2)/2", of_side<diagonal_rearrangement>},
+               .working_space = {"N^2", of_side<other_space>}},
               {.label = "[6] Suh",
                .algorithm = "suh-torus",
                .startups = {"N/2 + 2", of_side<ring_startups>},
                .transmission = {"(N^3 + 4N^2)/4", of_side<ring_transmission>},
-               .rearrangement = {"3N^2", of_side<suh_rearrangement>}},
+               .rearrangement = {"3N^2", of_side<suh_rearrangement>},
+               .working_space = {"N^2", of_side<other_space>}},
           },
       .errata =
           {
@@ -90,7 +102,8 @@ const Paper& kim_paper() {
               {"kim-4", "phase 3", "'mod 4 = Even/Odd', 'q = 0 or 1', 'Even' twice in step 2",
                "the parity of p + q; q modulo 4; the second pair of step 2 is 'Odd'"},
               {"kim-5", "phase 3, moves along a column", "the sign is decided by q",
-               "by p modulo 4; read literally with Suh's choice of blocks, delivery fails"},
+               "by p modulo 4; read literally with Suh's choice of blocks, delivery fails: `check "
+               "alltoall --algorithm kim-a1:phases=printed`"},
               {"kim-6", "phase 4", "the sign is decided by the parity of p + q",
                "by that of q in step 1 and of p in step 2; read literally, delivery fails"},
               {"kim-7", "definition 2", "offsets j = 0, 1 and levels i < n - 1",
@@ -100,7 +113,8 @@ const Paper& kim_paper() {
                "nodes'",
                "slaves of P(0,0), P(1,1); to the slaves"},
               {"kim-9", "sec. 2.2", "3 (log N) ts; about 18 MB for 16 x 16 and m = 1024",
-               "3 log N - 1, as in Table 1; N^3 m / 2 = 2 MiB (16 MiB is N = 32)"},
+               "3 log N - 1, as in Table 1; N^3 m / 2 = 2 MiB (16 MiB is N = 32): see working "
+               "space"},
               {"kim-10", "Table 1: transmission of A_{n-1}", "2N^3 - 2N^2", "(7N^3 - 10N^2)/4"},
               {"kim-11", "Table 1: rearrangement of A_{n-1}", "4N^2 log N (log N - 1)",
                "2N^3 - 4N^2 with our layout; N^3/2 blocks are permuted at least once, so the "

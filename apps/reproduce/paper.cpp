@@ -73,9 +73,10 @@ std::vector<double> require_to_check(std::string_view what, std::span<const Chec
 }
 
 std::vector<double> pieces_to_reproduce(const Paper& paper, std::span<const Topology> topologies,
-                                        const CheckOptions& options) {
+                                        const CheckOptions& options, Rank count_up_to) {
   std::vector<CheckedRow> rows;
   for (const Topology& topology : topologies) {
+    if (topology.nodes() > count_up_to) continue;
     for (const PaperRow& row : paper.rows) {
       const Collective collective = collective_of(row);
       if (!refusal_of_row(row, collective, topology)) rows.push_back({collective, &topology});
@@ -85,7 +86,7 @@ std::vector<double> pieces_to_reproduce(const Paper& paper, std::span<const Topo
 }
 
 ReproducedTable reproduce(const Paper& paper, const Topology& topology, const CheckOptions& options,
-                          const std::function<void(const ReproducedRow&)>& each) {
+                          const std::function<void(const ReproducedRow&)>& each, Rank count_up_to) {
   ReproducedTable table;
   table.network = topology.name();
   for (const PaperRow& row : paper.rows) {
@@ -96,18 +97,30 @@ ReproducedTable reproduce(const Paper& paper, const Topology& topology, const Ch
     }
     ReproducedRow result;
     result.row = &row;
-    result.check = check_collective(collective, topology, options);
-    const CheckResult& check = result.check;
+    result.collective = collective;
+    Prediction predicted;
+    if (topology.nodes() <= count_up_to) {
+      result.check = check_collective(collective, topology, options);
+      predicted = result.check->predicted;
+    } else {
+      predicted = collective.predict(topology);
+    }
     const auto figure = [&](const PrintedFormula& printed, std::optional<double> corrected,
-                            double counted) {
-      return Figure{printed.text, printed.value(topology), corrected, counted};
+                            auto counted) {
+      Figure found{printed.text, printed.value(topology), corrected, {}};
+      if (result.check) found.counted = counted(*result.check);
+      return found;
     };
-    result.startups =
-        figure(row.startups, check.predicted.startups, static_cast<double>(check.report.startups));
+    result.startups = figure(row.startups, predicted.startups, [](const CheckResult& check) {
+      return static_cast<double>(check.report.startups);
+    });
     result.transmission =
-        figure(row.transmission, check.predicted.transmission_blocks, check.transmission_blocks);
-    result.rearrangement =
-        figure(row.rearrangement, check.predicted.rearranged_blocks, check.rearranged_blocks);
+        figure(row.transmission, predicted.transmission_blocks,
+               [](const CheckResult& check) { return check.transmission_blocks; });
+    result.rearrangement = figure(row.rearrangement, predicted.rearranged_blocks,
+                                  [](const CheckResult& check) { return check.rearranged_blocks; });
+    result.working_space = figure(row.working_space, predicted.working_blocks,
+                                  [](const CheckResult& check) { return check.working_blocks; });
     table.rows.push_back(std::move(result));
     if (each) each(table.rows.back());
   }

@@ -28,6 +28,8 @@ struct PaperRow {
   std::string_view options = {};  ///< ":divisions=2", after the algorithm's name
   PrintedFormula startups, transmission, rearrangement;
   bool in_print = true;  ///< false: of the same family, but not in the paper's table
+  PrintedFormula working_space = {"not printed",
+                                  [](const Topology&) -> std::optional<double> { return {}; }};
 };
 
 /// An error in print, and the evidence.
@@ -59,18 +61,23 @@ struct Figure {
   std::string_view formula;         ///< as printed
   std::optional<double> printed;    ///< its value
   std::optional<double> corrected;  ///< from the registry's prediction
-  double counted = 0;               ///< from the recorded program
-  bool agrees() const { return corrected && *corrected == counted; }
+  std::optional<double> counted;  ///< from the recorded program; nothing: the network is too large
+  bool agrees() const { return corrected && corrected == counted; }
 };
 
 /// One row of a table for one network.
 struct ReproducedRow {
   const PaperRow* row = nullptr;
-  CheckResult check;
-  Figure startups, transmission, rearrangement;
-  bool passed() const { return check.passed() && startups.agrees() && transmission.agrees(); }
-  /// passed(); nothing if delivery was not proved.
-  std::optional<bool> verdict() const { return passed() ? check.verdict() : false; }
+  Collective collective;
+  std::optional<CheckResult> check;  ///< nothing: the network is too large, no program was recorded
+  Figure startups, transmission, rearrangement, working_space;
+  bool passed() const {
+    return !check || (check->passed() && startups.agrees() && transmission.agrees());
+  }
+  /// passed(); nothing if delivery was not proved, or no program was recorded.
+  std::optional<bool> verdict() const {
+    return !passed() ? false : check ? check->verdict() : std::nullopt;
+  }
 };
 
 /// A network's rows, and those that its shape does not admit, with the reason.
@@ -93,12 +100,17 @@ struct CheckedRow {
 /// nodes, than CheckOptions::record_pieces. \param what  "reproduce kim"
 std::vector<double> require_to_check(std::string_view what, std::span<const CheckedRow> rows,
                                      const CheckOptions& options);
-/// The same for each row of each network, in their order.
+/// The same for each row of each network, in their order. \param count_up_to  nodes: no program is
+/// recorded on larger networks
 std::vector<double> pieces_to_reproduce(const Paper& paper, std::span<const Topology> topologies,
-                                        const CheckOptions& options);
+                                        const CheckOptions& options, Rank count_up_to);
+
+/// More nodes than this are by default not recorded: only formulas are shown.
+inline constexpr Rank most_counted_nodes = 40000;
 
 /// \param each  called with every row when it is complete; may be empty
 ReproducedTable reproduce(const Paper& paper, const Topology& topology, const CheckOptions& options,
-                          const std::function<void(const ReproducedRow&)>& each = {});
+                          const std::function<void(const ReproducedRow&)>& each = {},
+                          Rank count_up_to = most_counted_nodes);
 
 }  // namespace wormcube::apps

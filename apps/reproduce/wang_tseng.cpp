@@ -13,19 +13,18 @@
 
 namespace wormcube::apps {
 
-namespace {
-
-using Steps = std::optional<double>;
-
-/// The least t with base^t >= x.
-double log_up(double x, double base) {
-  double t = 0;
+int least_steps(double x, double base) {
+  int t = 0;
   for (double reached = 1; reached < x; reached *= base) ++t;
   return t;
 }
 
-Steps lower_bound_of(Rank n) { return log_up(std::pow(n, 3), 7); }
-Steps wang_tseng(Rank n) { return 3 * log_up(n, 7) + 2 - (n <= 3 ? 1 : 0); }
+namespace {
+
+using Steps = std::optional<double>;
+
+Steps lower_bound_of(Rank n) { return least_steps(std::pow(n, 3), 7); }
+Steps wang_tseng(Rank n) { return 3 * least_steps(n, 7) + 2 - (n <= 3 ? 1 : 0); }
 
 /// Tsai and McKinley's extended dominating nodes for 2^d x 2^d x z, as the paper quotes them.
 Steps tsai_mckinley(Rank n) {
@@ -46,7 +45,7 @@ Steps park(Rank n) {
   return 3 * p + (is_double ? 2 : 0);
 }
 
-Steps tsay_wang(Rank n) { return 3 * log_up(n, 7); }
+Steps tsay_wang(Rank n) { return 3 * least_steps(n, 7); }
 
 /// One line of the figure. Those of one label are one curve of the plot.
 struct Line {
@@ -163,7 +162,7 @@ LinePlot plot_of(const BroadcastFigure& figure) {
 }
 
 std::span<const Erratum> wang_tseng_errata() {
-  static constexpr std::array<Erratum, 8> errata{{
+  static constexpr std::array<Erratum, 9> errata{{
       {"wang-tseng-1", "sec. 4, alpha", "about +-i m / (2k + 1)",
        "rounded to the nearest: truncation takes more steps for nearly every n, or leaves "
        "super-nodes out"},
@@ -180,6 +179,9 @@ std::span<const Erratum> wang_tseng_errata() {
       {"wang-tseng-7", "domain of Z", "{0; 1}", "{0, 1, .., n - 1}"},
       {"wang-tseng-8", "TM in three dimensions", "about 8.6 % more steps",
        "its limit for long z; on cubes 2^d it is farther off"},
+      {"wang-tseng-9", "sec. 5, rows of R_i for i >= 2", "their signs are not legible in our copy",
+       "row 1 is e_1, then e_j - e_k, then -e_j: with + in all rows, or with e_j alone, nodes are "
+       "left out or links are shared"},
   }};
   return errata;
 }

@@ -33,6 +33,9 @@ struct BroadcastFigure {
   std::vector<std::string> failures;
 };
 
+/// ceil(log_base x): the least t with base^t >= x.
+int least_steps(double x, double base);
+
 std::vector<Rank> broadcast_figure_sides();
 
 std::span<const Erratum> wang_tseng_errata();

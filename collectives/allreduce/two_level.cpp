@@ -284,6 +284,19 @@ void require_two_levels(const Setting& setting) {
                 "outer=doubling or ring");
 }
 
+/// The groups as cells; with form=leader their leaders.
+NodeSets groups_of_nodes(const Setting& setting) {
+  const TwoLevels levels(setting.topology, setting.options);
+  const bool has_leaders = levels.form == LevelForm::leader;
+  NodeSets sets;
+  if (has_leaders) sets.names = {"leaders"};
+  for (Rank r = 0; r < setting.topology.nodes(); ++r) {
+    sets.set_of.push_back(has_leaders && r % levels.members == 0 ? 0 : -1);
+    sets.cell_of.push_back(r / levels.members);
+  }
+  return sets;
+}
+
 }  // namespace
 
 WORMCUBE_ALGORITHM(allreduce_two_level){
@@ -320,6 +333,7 @@ WORMCUBE_ALGORITHM(allreduce_two_level){
           if (levels.form == LevelForm::leader) return Rank{1};
           return levels.members * (levels.outer == OuterLevel::doubling ? 1 : levels.groups);
         },
+    .node_sets = groups_of_nodes,
 };
 
 }  // namespace wormcube

@@ -1,5 +1,6 @@
 // Kim et al.: total exchange on a torus that is divided into cells; only masters exchange.
 // SPDX-License-Identifier: Apache-2.0
+#include "wormcube/collectives/alltoall/diagonal_exchange.hpp"
 #include "wormcube/collectives/alltoall/kim_places.hpp"
 #include "wormcube/collectives/alltoall/torus_exchange.hpp"
 #include "wormcube/collectives/core/algorithm.hpp"
@@ -45,16 +46,27 @@ void merge(const KimPlaces& places, int i, BlockArray& array) {
   }
 }
 
-/// A_k.
-BlockArray plan(const Topology& topology, Rank rank, int k) {
-  const KimPlaces places(topology, rank, k);
-  const TorusExchange exchange(topology, rank, k, places.bundle());
+/// How masters exchange.
+enum class Core : std::uint8_t { rings, diagonal };
+
+/// What the options of an algorithm mean.
+struct Form {
+  int divisions = 1;  // k
+  Core core = Core::rings;
+  TorusExchange::Signs signs = TorusExchange::Signs::corrected;
+};
+
+/// A_k, with the exchange of its masters.
+template <class Exchange>
+BlockArray plan(int k, const KimPlaces& places, const Exchange& exchange) {
   const int level = places.level();
   BlockArray array(places.blocks(level));
 
-  array.phase("split");
+  static const NumberedPhases split_phases("split ", "to the masters of the next level"),
+      merge_phases("merge ", "to the slaves of the level");
   array.lay_out(places.before_split(1));
   for (int i = 1; i <= k; ++i) {
+    array.phase(k == 1 ? "stage 1: split" : split_phases(i));
     split(places, i, array);
     if (i <= level) {
       array.rearrange(places.after_split(i),
@@ -62,12 +74,12 @@ BlockArray plan(const Topology& topology, Rank rank, int k) {
     }
   }
   if (level == k) {
-    exchange.plan(array);
+    exchange.plan(array, exchange_phases_of_kim());
   } else {
-    exchange.sit_out(array);
+    exchange.sit_out(array, exchange_phases_of_kim());
   }
-  array.phase("merge");
   for (int i = k; i >= 1; --i) {
+    array.phase(k == 1 ? "stage 3: merge" : merge_phases(i));
     if (i <= level) {
       array.rearrange(i < k ? places.after_merge(i + 1) : exchange.after(), places.before_merge(i));
     }
@@ -75,6 +87,15 @@ BlockArray plan(const Topology& topology, Rank rank, int k) {
   }
   array.deliver(places.after_merge(1));
   return array;
+}
+
+BlockArray plan(const Topology& topology, Rank rank, const Form& form) {
+  const int k = form.divisions;
+  const KimPlaces places(topology, rank, k);
+  if (form.core == Core::diagonal) {
+    return plan(k, places, DiagonalExchange(topology, rank, k, places.bundle()));
+  }
+  return plan(k, places, TorusExchange(topology, rank, k, places.bundle(), form.signs));
 }
 
 /// Sizes / 2^k all multiples of 4, or all 2.
@@ -114,11 +135,13 @@ void require_divisible(const Topology& topology, std::string_view algorithm) {
 int resolved_divisions(const Topology& topology, int divisions) {
   return divisions > 0 ? divisions : most_of_equal_powers(topology.sizes());
 }
-/// The same; 1 for kim-a1, which has no options.
-int divisions_of(const Setting& setting) {
-  if (setting.options.declared().empty()) return 1;
-  return resolved_divisions(setting.topology,
-                            static_cast<int>(setting.options.number("divisions")));
+bool is_recursive(const Options& options) { return options.declared().front().name == "divisions"; }
+Form form_of(const Setting& setting) {
+  const Options& options = setting.options;
+  if (is_recursive(options)) {
+    return {resolved_divisions(setting.topology, static_cast<int>(options.number("divisions")))};
+  }
+  return {1, options.choice<Core>("core"), options.choice<TorusExchange::Signs>("phases")};
 }
 
 void require_recursive(const Topology& topology, int asked) {
@@ -139,8 +162,27 @@ void require_recursive(const Topology& topology, int asked) {
   }
 }
 
-Prediction predict(const Topology& topology, int divisions) {
-  const Prediction core = TorusExchange::predict(topology, divisions);
+void require_a1(const Setting& setting) {
+  require_divisible(setting.topology, "kim-a1");
+  const Form form = form_of(setting);
+  const bool printed = form.signs == TorusExchange::Signs::printed;
+  if (form.core == Core::rings && !printed) return;
+  if (setting.topology.dimensions() != 2) {
+    throw UsageError(fmt::format(
+        "kim-a1: core=diagonal and phases=printed are for two dimensions; {} has {}; use kim-a1",
+        setting.topology.name(), setting.topology.dimensions()));
+  }
+  if (form.core == Core::diagonal && printed) {
+    throw UsageError(
+        "kim-a1: phases=printed concerns the phases of core=rings; choose one of the two");
+  }
+}
+
+Prediction predict(const Topology& topology, const Form& form) {
+  const int divisions = form.divisions;
+  const Prediction core = form.core == Core::diagonal
+                              ? DiagonalExchange::predict(topology, divisions)
+                              : TorusExchange::predict(topology, divisions);
   const double p = topology.nodes(), n = topology.dimensions(), s = 1 << divisions;
   const double bundle = std::pow(s, n + 1);
   return {.startups = divisions * (n + 1) + *core.startups,
@@ -161,7 +203,8 @@ Prediction predict(const Topology& topology, int divisions) {
 ///                      what belongs on the other side; slaves then send all along dimension 0.
 ///                      Before: a master holds the blocks of its level i-1 cell for its level i-1
 ///                      delegators. After: the same with i; twice as many
-///   exchange           TorusExchange among the masters of level k, hops of 2^k
+///   exchange           TorusExchange among the masters of level k, hops of 2^k; kim-a1 also by
+///                      DiagonalExchange (core=diagonal)
 ///   merge, i = k..1    each master of level i sends its slave along the last dimension the half
 ///                      that is for the slave's side
 ///
@@ -174,6 +217,7 @@ Prediction predict(const Topology& topology, int divisions) {
 ///          (n+3)(2^k-1) p/2 + core blocks; 4(2^k-1) p + core rearranged: after each split phase
 ///          and before each merge phase. N x N, V = N/2^k >= 8: 3k + V/2 + 2 steps,
 ///          N^3/4 + N^2 (7 2^k - 5)/2 blocks, N^2 (7 2^k - 4) rearranged (V = 4: 5 for 7).
+///          kim-a1 by diagonals: as many steps and blocks, (N/2 + 6) N^2 rearranged.
 ///          A_{n-1} of N = 2^n: 3n - 1 steps, (7N^3 - 10N^2)/4 blocks, 2N^3 - 4N^2 rearranged.
 /// Space    2^k p blocks; A_{n-1}: N^3/2.
 /// Links    no link carries two messages in a step.
@@ -181,14 +225,38 @@ Prediction predict(const Topology& topology, int divisions) {
 ///          2.2 (A_{n-1}), 2.3 (A_1). Phases 3, 4 of A_1 and the costs are printed wrongly there.
 void alltoall_kim(Node& node, const Call& call) {
   const Topology& topology = node.topology();
-  const int divisions = divisions_of({topology, call.arguments, call.options});
+  const Form form = form_of({topology, call.arguments, call.options});
   const auto& planned = node.plan<BlockArray>(
-      "kim", {divisions}, [&] { return plan(topology, node.rank(), divisions); });
+      "kim", {form.divisions, static_cast<int>(form.core), static_cast<int>(form.signs)},
+      [&] { return plan(topology, node.rank(), form); });
   planned.run(node, call.input, call.output);
 }
 
 Prediction predict_kim(const Setting& setting) {
-  return predict(setting.topology, divisions_of(setting));
+  return predict(setting.topology, form_of(setting));
+}
+
+/// Masters by subnetwork, slaves; the cells of the highest level.
+NodeSets masters(const Setting& setting) {
+  const Topology& topology = setting.topology;
+  const int k = form_of(setting).divisions;
+  NodeSets sets{{"masters", "slaves"}, {}, {}};
+  const bool two_subnetworks = k == 1 && topology.dimensions() == 2;
+  if (two_subnetworks)
+    sets.names = {"masters of subnetwork 0", "masters of subnetwork 1", "slaves"};
+  const int slaves = static_cast<int>(sets.names.size()) - 1;
+  for (Rank r = 0; r < topology.nodes(); ++r) {
+    const bool is_master = KimPlaces(topology, r, k).level() == k;
+    sets.set_of.push_back(!is_master        ? slaves
+                          : two_subnetworks ? topology.coordinate(r, 0) % 2
+                                            : 0);
+    Rank cell = 0;
+    for (int d = 0; d < topology.dimensions(); ++d) {
+      cell += (topology.coordinate(r, d) >> k << k) * topology.stride(d);
+    }
+    sets.cell_of.push_back(cell);
+  }
+  return sets;
 }
 
 }  // namespace
@@ -215,6 +283,7 @@ WORMCUBE_ALGORITHMS(alltoall_kim) = with_variant(
             },
         .predict = predict_kim,
         .program = alltoall_kim,
+        .node_sets = masters,
     },
     [](Algorithm& a1) {
       a1.name = "kim-a1";
@@ -223,8 +292,15 @@ WORMCUBE_ALGORITHMS(alltoall_kim) = with_variant(
       a1.source = "Kim et al., sec. 2.3, with phases 3 and 4 corrected";
       a1.exactly_once = true;
       a1.remark = "n > 2 dimensions: our extension";
-      a1.options = {};
-      a1.require = [](const Setting& setting) { require_divisible(setting.topology, "kim-a1"); };
+      a1.options = {{.name = "core",
+                     .choices = {"rings", "diagonal"},
+                     .help = "how masters exchange: as suh-torus, or as tseng-diagonal"},
+                    {.name = "phases",
+                     .choices = {"corrected", "printed"},
+                     .help = "printed: phases 3 and 4 of stage 2 with the printed signs, with "
+                             "which delivery fails (errata kim-5, kim-6)",
+                     .by_name = true}};
+      a1.require = require_a1;
     });
 
 }  // namespace wormcube

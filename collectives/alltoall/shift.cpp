@@ -1,11 +1,11 @@
 // Total exchange on any network: in step i every node sends i ranks on.
 // SPDX-License-Identifier: Apache-2.0
+#include "wormcube/collectives/alltoall/shift.hpp"
+
 #include "wormcube/collectives/core/algorithm.hpp"
 #include "wormcube/collectives/kit/loads.hpp"
 
 namespace wormcube {
-
-namespace {
 
 /// Total exchange: node r's block q ends as node q's block r.
 ///
@@ -25,6 +25,8 @@ void alltoall_shift(Node& node, const Call& call) {
     node.step({send(to, call.input[to]), receive_result(node, from, call.output)});
   }
 }
+
+namespace {
 
 Prediction predict_alltoall_shift(const Setting& setting) {
   const Rank p = setting.topology.nodes();

@@ -3,6 +3,7 @@
 #include "wormcube/collectives/alltoall/mesh_order.hpp"
 #include "wormcube/collectives/alltoall/mesh_places.hpp"
 #include "wormcube/collectives/core/algorithm.hpp"
+#include "wormcube/collectives/kit/numbered.hpp"
 
 namespace wormcube {
 
@@ -15,8 +16,11 @@ std::vector<Rank> sizes_above_1(const Topology& topology) {
 }
 
 /// The ring phases: all blocks reach their cell. Returns where they lie afterwards.
-Layout go_round(const MeshPlaces& places, std::span<const RingTurn> turns, Rank steps,
+/// \param overlap  nodes take their turns at different times: one phase for all
+Layout go_round(const MeshPlaces& places, std::span<const RingTurn> turns, Rank steps, bool overlap,
                 BlockArray& array) {
+  static const NumberedPhases rings("phase ", "rings of every second node");
+  array.phase(overlap ? "rings of every second node" : rings(1));
   std::size_t k = 0;
   std::uint32_t done = 0;
   const auto next_turn = [&] {
@@ -26,7 +30,10 @@ Layout go_round(const MeshPlaces& places, std::span<const RingTurn> turns, Rank 
     ++k;
   };
   for (Rank t = 0; t < steps; ++t) {
-    while (k + 1 < turns.size() && turns[k + 1].start == t) next_turn();
+    while (k + 1 < turns.size() && turns[k + 1].start == t) {
+      next_turn();
+      if (!overlap) array.phase(rings(static_cast<int>(k) + 1));
+    }
     const auto [d, start] = turns[k];
     const MeshSide& side = places.side(d);
     const MeshLine& line = side.line;
@@ -74,10 +81,11 @@ BlockArray plan(const Topology& topology, Rank rank, MeshOrder order, MeshRing r
   } else {
     array.lay_out(first);
   }
-  array.phase("rings of every second node");
-  const Layout in_cells = go_round(places, turns, ring_steps(sizes, order), array);
+  const Layout in_cells =
+      go_round(places, turns, ring_steps(sizes, order), order == MeshOrder::overlap, array);
   array.rearrange(in_cells, places.in_halves(false));
-  array.phase("cells of 2x2");
+  static const NumberedPhases cells("phase ", "cells of 2x2");
+  array.phase(cells(places.sides() + 1));
   exchange_in_cells(places, array);
   array.deliver(places.in_halves(true));
   return array;
@@ -114,6 +122,31 @@ void alltoall_suh_mesh(Node& node, const Call& call) {
   planned.run(node, call.input, call.output);
 }
 
+/// Groups of nodes whose coordinates have the same parities, and the cells of 2 x .. x 2.
+NodeSets groups(const Setting& setting) {
+  const Topology& topology = setting.topology;
+  NodeSets sets;
+  for (Rank group = 0; group < 1 << topology.dimensions(); ++group) {
+    std::string name = "group";
+    for (int d = topology.dimensions() - 1; d >= 0; --d) {
+      name += (group >> d & 1) != 0 ? " odd" : " even";
+    }
+    sets.names.push_back(std::move(name));
+  }
+  for (Rank r = 0; r < topology.nodes(); ++r) {
+    int group = 0;
+    Rank cell = 0;
+    for (int d = 0; d < topology.dimensions(); ++d) {
+      const Rank x = topology.coordinate(r, d);
+      group = 2 * group + x % 2;
+      cell += (x - x % 2) * topology.stride(d);
+    }
+    sets.set_of.push_back(group);
+    sets.cell_of.push_back(cell);
+  }
+  return sets;
+}
+
 }  // namespace
 
 WORMCUBE_ALGORITHM(alltoall_suh_mesh){
@@ -142,6 +175,7 @@ WORMCUBE_ALGORITHM(alltoall_suh_mesh){
               .working_blocks = static_cast<double>(mesh_peak(sizes))};
     },
     .program = alltoall_suh_mesh,
+    .node_sets = groups,
 };
 
 }  // namespace wormcube

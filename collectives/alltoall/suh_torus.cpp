@@ -11,7 +11,7 @@ BlockArray plan_suh_torus(const Topology& topology, Rank rank) {
   const TorusExchange exchange(topology, rank);
   BlockArray array(topology.nodes());
   array.lay_out(exchange.before());
-  exchange.plan(array);
+  exchange.plan(array, exchange_phases());
   array.deliver(exchange.after());
   return array;
 }
@@ -39,6 +39,18 @@ Prediction predict_suh_torus(const Setting& setting) {
   return prediction;
 }
 
+/// The classes of nodes that move along the same dimension at any time.
+NodeSets classes(const Setting& setting) {
+  const Topology& topology = setting.topology;
+  NodeSets sets{{"class 0", "class 1", "class 2", "class 3"}, {}};
+  for (Rank r = 0; r < topology.nodes(); ++r) {
+    Rank sum = 0;
+    for (int d = 0; d < topology.dimensions(); ++d) sum += topology.coordinate(r, d);
+    sets.set_of.push_back(sum % 4);
+  }
+  return sets;
+}
+
 }  // namespace
 
 WORMCUBE_ALGORITHM(alltoall_suh_torus){
@@ -52,6 +64,7 @@ WORMCUBE_ALGORITHM(alltoall_suh_torus){
     .instead = {"mesh", "shift"},
     .predict = predict_suh_torus,
     .program = alltoall_suh_torus,
+    .node_sets = classes,
 };
 
 }  // namespace wormcube

@@ -40,12 +40,14 @@ std::vector<Rank> ring_steps(const std::vector<Rank>& sizes, const std::vector<i
 
 }  // namespace
 
-TorusExchange::TorusExchange(const Topology& topology, Rank rank, int divisions, Places bundle)
+TorusExchange::TorusExchange(const Topology& topology, Rank rank, int divisions, Places bundle,
+                             Signs signs)
     : sizes_(virtual_sizes(topology, 1 << divisions)),
       x_(topology.coordinates(rank)),
       spacing_(1 << divisions),
       bundle_(std::move(bundle)),
-      blocks_(bundle_.count()) {
+      blocks_(bundle_.count()),
+      signs_(signs) {
   const int n = topology.dimensions();
   for (int d = 0; d < n; ++d) {
     x_[d] /= spacing_;
@@ -60,7 +62,7 @@ TorusExchange::TorusExchange(const Topology& topology, Rank rank, int divisions,
   if (sizes_[order[0]] >= 4) {
     const std::vector<Rank> steps = ring_steps(sizes_, order);
     for (int j = 0; j < n; ++j) {
-      if (steps[j] > 0) phases_.push_back(ring_phase(own[j], steps[j], c < 2 ? 1 : -1));
+      if (steps[j] > 0) phases_.push_back(ring_phase(own[j], steps[j], c < 2 ? 1 : -1, j + 1));
     }
     phases_.push_back(two_hop_phase(own));
   }
@@ -68,28 +70,37 @@ TorusExchange::TorusExchange(const Topology& topology, Rank rank, int divisions,
 }
 
 /// The next phase: along these dimensions blocks move closer, to the same `after` coordinates.
-TorusExchange::Phase TorusExchange::closer(std::vector<int> dimensions, Rank steps,
-                                           Rank after) const {
-  Phase phase{{}, std::move(dimensions), steps};
+TorusExchange::Phase TorusExchange::closer(std::vector<int> dimensions, Rank steps, Rank after,
+                                           int number) const {
+  Phase phase{{}, std::move(dimensions), steps, number};
   for (std::size_t d = 0; d < sizes_.size(); ++d) {
     const Rank before = phases_.empty() ? sizes_[d] : phases_.back().legs[d].after;
     phase.legs.push_back({before, before});
   }
-  for (const int d : phase.dimensions) phase.legs[d].after = after;
+  for (const int d : phase.dimensions) {
+    phase.legs[d].after = after;
+    phase.legs[d].pairs = phase.legs[d].hops() == 1;  // with more hops than one a ring turns
+  }
   return phase;
 }
 
 /// Afterwards floor(x/4) = floor(b/4) along this dimension.
-TorusExchange::Phase TorusExchange::ring_phase(int dimension, Rank steps, int sign) const {
-  Phase phase = closer({dimension}, steps, 4);
+TorusExchange::Phase TorusExchange::ring_phase(int dimension, Rank steps, int sign,
+                                               int number) const {
+  Phase phase = closer({dimension}, steps, 4, number);
   phase.legs[dimension].sign = sign;
   return phase;
 }
 
 /// Afterwards floor(x/2) = floor(b/2) along all.
 TorusExchange::Phase TorusExchange::two_hop_phase(const std::vector<int>& order) const {
-  Phase phase = closer(order, static_cast<Rank>(order.size()), 2);
-  for (const int d : order) phase.legs[d].sign = x_[d] % 4 < 2 ? 1 : -1;
+  Phase phase = closer(order, static_cast<Rank>(order.size()), 2, dimensions() + 1);
+  const bool printed = signs_ == Signs::printed;
+  for (const int d : order) {
+    phase.legs[d].sign = (printed ? x_[1] : x_[d]) % 4 < 2 ? 1 : -1;
+    // All nodes of a column have one q, and so one sign.
+    if (printed && d == 0) phase.legs[d].pairs = false;
+  }
   return phase;
 }
 
@@ -97,8 +108,11 @@ TorusExchange::Phase TorusExchange::two_hop_phase(const std::vector<int>& order)
 TorusExchange::Phase TorusExchange::one_hop_phase() const {
   std::vector<int> last_first(sizes_.size());
   std::iota(last_first.rbegin(), last_first.rend(), 0);
-  Phase phase = closer(last_first, static_cast<Rank>(last_first.size()), 1);
-  for (const int d : last_first) phase.legs[d].sign = x_[d] % 2 == 0 ? 1 : -1;
+  Phase phase = closer(last_first, static_cast<Rank>(last_first.size()), 1, dimensions() + 2);
+  for (const int d : last_first) {
+    const Rank tested = signs_ == Signs::printed ? x_[0] + x_[1] : x_[d];
+    phase.legs[d].sign = tested % 2 == 0 ? 1 : -1;
+  }
   return phase;
 }
 
@@ -115,7 +129,8 @@ Layout TorusExchange::layout(const Phase& phase, When when) const {
   Places places{bundle_.base, {}};
   std::vector<Digit> hops(sizes_.size()), rest;
   for (std::size_t d = 0; d < sizes_.size(); ++d) {
-    const auto [before, after, sign] = phase.legs[d];
+    const Leg& leg = phase.legs[d];
+    const Rank before = leg.before, after = leg.after, sign = leg.sign;
     const Rank x = x_[d], most = before / after, here = x % before / after;
     const BlockName source{strides_[d], 0}, destination{0, strides_[d]};
     const bool yet_to_go = when == When::before;
@@ -152,27 +167,24 @@ Slices TorusExchange::leaving(const Phase& phase, std::size_t moving, Rank hop) 
   return slices;
 }
 
-void TorusExchange::sit_out(BlockArray& array) const {
-  for (std::size_t i = 0; i < phases_.size(); ++i) {
-    if (i == 0 || phases_[i].name() != phases_[i - 1].name()) array.phase(phases_[i].name());
-    array.idle(phases_[i].steps);
+void TorusExchange::sit_out(BlockArray& array, const ExchangePhases& names) const {
+  for (const Phase& phase : phases_) {
+    array.phase(phase.name(names));
+    array.idle(phase.steps);
   }
 }
 
-void TorusExchange::plan(BlockArray& array) const {
+void TorusExchange::plan(BlockArray& array, const ExchangePhases& names) const {
   for (std::size_t i = 0; i < phases_.size(); ++i) {
     const Phase& phase = phases_[i];
     if (i > 0) array.rearrange(layout(phases_[i - 1], When::after), layout(phase, When::before));
-    if (const std::string_view name = phase.name(); i == 0 || name != phases_[i - 1].name()) {
-      array.phase(name);
-    }
+    array.phase(phase.name(names));
     Rank taken = 0;
     for (std::size_t moving = 0; moving < phase.dimensions.size(); ++moving) {
       const int d = phase.dimensions[moving];
       const Leg& leg = phase.legs[d];
       const Move on{d, leg.sign * leg.after * spacing_};
-      // With more hops than one a ring turns; with one, two nodes exchange.
-      const Move from{d, leg.hops() == 1 ? on.hops : -on.hops};
+      const Move from{d, leg.pairs ? on.hops : -on.hops};
       // Invariant: before hop h the blocks that make h hops or more still have them to go.
       for (Rank hop = 1; hop <= leg.hops(); ++hop, ++taken) {
         array.exchange(on, from, leaving(phase, moving, hop));

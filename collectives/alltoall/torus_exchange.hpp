@@ -2,10 +2,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include "wormcube/collectives/alltoall/exchange_phases.hpp"
 #include "wormcube/collectives/core/cost.hpp"
 #include "wormcube/collectives/kit/block_array.hpp"
 #include "wormcube/runtime/node/node.hpp"
 
+#include <cstdint>
 #include <string_view>
 #include <vector>
 
@@ -52,10 +54,16 @@ namespace wormcube {
 ///          tests others, with which delivery fails); n dimensions and unequal sizes are ours.
 class TorusExchange {
  public:
+  /// The signs of the last two phases. As printed, for n = 2: in phase 3 both dimensions test the
+  /// column q = x_1, in phase 4 both test the parity of the sum p + q. Every node still sends and
+  /// receives one message per step, but bundles leave their cells and delivery fails.
+  enum class Signs : std::uint8_t { corrected, printed };
+
   /// The part of one node. \param divisions  k; the topology must fit (see Network)
   /// \param bundle  the digits of the blocks of a bundle, besides those of its cells: its last
   ///                digits
-  TorusExchange(const Topology& topology, Rank rank, int divisions = 0, Places bundle = {});
+  TorusExchange(const Topology& topology, Rank rank, int divisions = 0, Places bundle = {},
+                Signs signs = Signs::corrected);
 
   /// Steps, the same for every node of the topology.
   Rank steps() const;
@@ -65,9 +73,9 @@ class TorusExchange {
   Layout after() const { return layout(phases_.back(), When::after); }
 
   /// Performs all steps.
-  void plan(BlockArray& array) const;
+  void plan(BlockArray& array, const ExchangePhases& names) const;
   /// The same for a node that takes no part: idle, in the same phases.
-  void sit_out(BlockArray& array) const;
+  void sit_out(BlockArray& array, const ExchangePhases& names) const;
 
   /// The formulas above, in bundles.
   static Prediction predict(const Topology& topology, int divisions = 0);
@@ -78,24 +86,28 @@ class TorusExchange {
   struct Leg {
     Rank before, after;  // equal where it does not move
     int sign = 1;
+    bool pairs = false;                               // two nodes exchange; otherwise a ring turns
     Rank hops() const { return before / after - 1; }  // at most, of `after` virtual nodes each
   };
   struct Phase {
     std::vector<Leg> legs;        // of every dimension
     std::vector<int> dimensions;  // that move, in the order of steps
     Rank steps;                   // at least the legs' hops: the longer one of both classes
-    std::string_view name() const {
-      return dimensions.size() == 1 && legs[dimensions[0]].after == 4 ? "rings of every fourth node"
-             : legs[dimensions[0]].after == 2                         ? "two hops"
-                                                                      : "one hop";
+    int number;                   // as Kim et al. number them, from 1
+    std::string_view name(const ExchangePhases& names) const {
+      const Rank after = legs[dimensions[0]].after;
+      return after == 4   ? names.rings(number)
+             : after == 2 ? names.two_hops(number)
+                          : names.one_hop(number);
     }
   };
   enum class When { before, after };
 
-  Phase closer(std::vector<int> dimensions, Rank steps, Rank after) const;
-  Phase ring_phase(int dimension, Rank steps, int sign) const;
+  Phase closer(std::vector<int> dimensions, Rank steps, Rank after, int number) const;
+  Phase ring_phase(int dimension, Rank steps, int sign, int number) const;
   Phase two_hop_phase(const std::vector<int>& order) const;
   Phase one_hop_phase() const;
+  int dimensions() const { return static_cast<int>(sizes_.size()); }
 
   Layout layout(const Phase& phase, When when) const;
   Slices leaving(const Phase& phase, std::size_t moving, Rank hop) const;
@@ -106,6 +118,7 @@ class TorusExchange {
   Rank spacing_;               // s
   Places bundle_;
   Rank blocks_;  // of all bundles
+  Signs signs_;
   std::vector<Phase> phases_;
 };
 

@@ -4,6 +4,7 @@
 #include "wormcube/collectives/broadcast/itinerary.hpp"
 #include "wormcube/collectives/broadcast/wang_tseng_tree.hpp"
 #include "wormcube/collectives/core/algorithm.hpp"
+#include "wormcube/collectives/kit/numbered.hpp"
 
 #include <fmt/core.h>
 
@@ -35,8 +36,10 @@ void broadcast_wang_tseng(Node& node, const Call& call) {
   const auto depart = [&](int step, auto by) { itinerary.depart(step, by); };
   call.options.is("once", "yes") ? tree.visit_once(x, arrive, depart)
                                  : tree.visit(x, arrive, depart);
-  tree.for_each_part([&](int step, bool aligns) {
-    itinerary.name(step, aligns ? "alignment" : "a stage of distribution");
+  static const NumberedPhases distributions("stage ", "distribution"),
+      alignments("stage ", "alignment");
+  tree.for_each_part([&](int step, int stage, bool aligns) {
+    itinerary.name(step, aligns ? alignments(stage) : distributions(stage));
   });
   itinerary.end_phase(tree.steps());
   travel(node, call, itinerary);
@@ -61,6 +64,37 @@ void require_broadcast_wang_tseng(const Setting& setting) {
 Prediction predict_broadcast_wang_tseng(const Setting& setting) {
   const std::vector<Rank> sizes = axis_sizes(setting.topology);
   return predict_tree(sizes.empty() ? 0 : WangTsengTree::steps(sizes), setting.options);
+}
+
+/// U_0, U_1, ..: the nodes that hold the message in place after each stage, by the first of them.
+NodeSets spans(const Setting& setting) {
+  const Topology& topology = setting.topology;
+  const int k = static_cast<int>(axis_sizes(topology).size());
+  NodeSets sets;
+  for (int i = 0; i <= k; ++i) {
+    sets.names.push_back(i == 0 ? "U_0, the root" : fmt::format("U_{}, after stage {}", i, i));
+  }
+  for (Rank r = 0; r < topology.nodes(); ++r) {
+    const Itinerary itinerary(topology, setting.arguments.root, r);
+    const std::vector<Rank>& x = itinerary.position;
+    // U_i = span(e_{1,k}, .., e_{1,k-i+1}): the axes between are 0, the first is the others' sum.
+    const auto holds = [&](int i) {
+      if (i == k) return true;
+      Rank first = x[0];
+      for (int axis = 1; axis < k; ++axis) {
+        if (axis >= k - i) {
+          first -= x[axis];
+        } else if (x[axis] != 0) {
+          return false;
+        }
+      }
+      return first % itinerary.size(0) == 0;
+    };
+    int i = 0;
+    while (!holds(i)) ++i;
+    sets.set_of.push_back(i);
+  }
+  return sets;
 }
 
 }  // namespace
@@ -88,6 +122,7 @@ WORMCUBE_ALGORITHM(broadcast_wang_tseng){
     .predict = predict_broadcast_wang_tseng,
     .program = broadcast_wang_tseng,
     .parts = packet_parts,
+    .node_sets = spans,
 };
 
 }  // namespace wormcube

@@ -33,12 +33,12 @@ class WangTsengTree {
         holder_(sizes.size()) {}
 
   int steps() const { return first_step(k_); }
-  /// Calls f(first step, aligns) for each stage's distribution and each alignment.
+  /// Calls f(first step, stage, aligns) for each stage's distribution and each alignment.
   template <class F>
   void for_each_part(F f) const {
     for (int stage = 1; stage <= k_; ++stage) {
-      f(first_step(stage - 1), false);
-      if (aligns(stage)) f(first_step(stage) - 1, true);
+      f(first_step(stage - 1), stage, false);
+      if (aligns(stage)) f(first_step(stage) - 1, stage, true);
     }
   }
   static int steps(std::span<const Rank> sizes) { return WangTsengTree(sizes, false).steps(); }

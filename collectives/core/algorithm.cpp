@@ -11,6 +11,7 @@
 #include <stdexcept>
 #include <string>
 #include <string_view>
+#include <tuple>
 
 #include <fmt/core.h>
 
@@ -221,6 +222,28 @@ void require_even(Operation on, ConstBlocks input, ConstBlocks output) {
   }
 }
 
+/// The sizes of all pairs match the blocks that this node gives and gets.
+void require_pair_sizes(Operation on, Rank nodes, Rank rank, ConstBlocks input, ConstBlocks output,
+                        std::span<const Bytes> sizes) {
+  const auto p = static_cast<std::size_t>(nodes), own = static_cast<std::size_t>(rank);
+  if (sizes.size() != p * p) {
+    throw UsageError(fmt::format("{}: {} sizes for {} nodes; need one for each of the {} pairs",
+                                 on->name, sizes.size(), nodes, p * p));
+  }
+  for (std::size_t q = 0; q < p; ++q) {
+    const auto other = static_cast<Rank>(q);
+    for (const auto& [bytes, said, from, to] :
+         {std::tuple(input[other].size(), sizes[own * p + q], rank, other),
+          std::tuple(output[other].size(), sizes[q * p + own], other, rank)}) {
+      if (bytes == said) continue;
+      throw UsageError(
+          fmt::format("{}: node {} has a block of {} bytes from node {} to node {}, the sizes say "
+                      "{}",
+                      on->name, rank, bytes, from, to, said));
+    }
+  }
+}
+
 /// Blocks of different sizes: the block that a node keeps for itself has one size on both sides,
 /// and the sizes that all know match its blocks.
 void require_sizes(const Instance& instance, Operation on, Rank rank, ConstBlocks input,
@@ -236,6 +259,9 @@ void require_sizes(const Instance& instance, Operation on, Rank rank, ConstBlock
     }
   }
   if (sizes.empty()) return;
+  if (on->sizes == Sizes::by_both) {
+    return require_pair_sizes(on, instance.nodes, rank, input, output, sizes);
+  }
   if (sizes.size() != static_cast<std::size_t>(instance.nodes)) {
     throw UsageError(
         fmt::format("{}: {} sizes for {} nodes", on->name, sizes.size(), instance.nodes));
@@ -276,6 +302,11 @@ void Collective::operator()(Node& node, ConstBlocks input, Blocks output,
     require_even(on, input, output);
   } else {
     require_sizes(instance, on, node.rank(), input, output, sizes);
+    if (algorithm->needs_sizes && sizes.empty()) {
+      throw UsageError(
+          fmt::format("{} {}: needs the sizes of all pairs' blocks; pass them, or use shift",
+                      on->name, algorithm->name));
+    }
   }
   if (on->reduces) require_elements(on, arguments.reduction, input);
   algorithm->program(node, {input, output, arguments, options, sizes});

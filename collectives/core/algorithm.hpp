@@ -29,8 +29,9 @@ struct Call {
   Blocks output;      ///< what it ends with: `ends_with`. For a broadcast the message, in place
   const Arguments& arguments;
   const Options& options;
-  /// Uneven operations whose sizes are by_origin or by_block: the size of the block of (or for)
-  /// each node, known to all; empty otherwise.
+  /// Uneven operations, known to all nodes. If sizes are by_origin or by_block: that of the block
+  /// of (or for) each node. If by_both: entry r p + q is that of node r's block for node q; empty
+  /// unless the algorithm needs them (Algorithm::needs_sizes). Empty for other operations.
   std::span<const Bytes> sizes = {};
 
   /// The same call with other blocks, for a part of the algorithm.
@@ -53,6 +54,14 @@ enum class Selection : std::uint8_t {
   any_order,
 };
 
+/// How an algorithm divides the network's nodes, for pictures: masters and slaves, diagonals, ..
+struct NodeSets {
+  std::vector<std::string> names;  ///< of the sets
+  std::vector<int> set_of;         ///< by rank; -1: in none
+  /// By rank: nodes with one number form a cell, which is framed. Empty: there are no cells.
+  std::vector<Rank> cell_of = {};
+};
+
 struct Algorithm {
   Operation operation;
   std::string_view name;
@@ -73,6 +82,9 @@ struct Algorithm {
   std::vector<Need> needs = {};
   std::vector<std::string_view> instead = {};
   bool needs_commutative = false;  ///< the reduction operator must commute
+  /// The sizes of all pairs' blocks must be known to all nodes (Call::sizes): `auto` does not pick
+  /// it, as few callers know them.
+  bool needs_sizes = false;
   /// Whether nodes bracket the operands of one result differently: if the operator is not exact,
   /// last bits differ between nodes, and `auto` does not pick the algorithm. nullptr: never.
   bool (*brackets_differ)(const Setting&) = nullptr;
@@ -93,6 +105,8 @@ struct Algorithm {
   void (*program)(Node&, const Call&) = nullptr;
   /// The number of parts that it cuts a block into: dry runs and proofs use blocks that it divides.
   Rank (*parts)(const Setting&) = [](const Setting&) { return Rank{1}; };
+  /// The sets of nodes that its description names; nullptr: none.
+  NodeSets (*node_sets)(const Setting&) = nullptr;
 };
 
 /// Throws UsageError, with both numbers and an alternative, unless the algorithm applies in this

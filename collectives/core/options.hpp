@@ -17,6 +17,9 @@ struct Option {
   std::int64_t preset = 0;                     ///< a number, or the index of a choice
   std::int64_t least = 0, most = 0;
   std::string_view help = {};
+  /// Only its default is picked by a chooser; other values must be named, as those of an error in
+  /// print, with which a check fails.
+  bool by_name = false;
 
   /// "paper|parity|overlap", "0..28"
   std::string values() const;

@@ -259,7 +259,7 @@ std::vector<Collective> admitted(Operation operation, const Topology& topology,
 }
 
 bool is_chosen_by_auto(const Algorithm& algorithm) {
-  return algorithm.selection == Selection::automatic;
+  return algorithm.selection == Selection::automatic && !algorithm.needs_sizes;
 }
 
 }  // namespace wormcube

@@ -28,6 +28,7 @@ namespace {
 std::vector<Options> combinations(const Algorithm& algorithm, Rank nodes) {
   std::vector<Options> all{Options(algorithm.options)};
   for (const Option& option : algorithm.options) {
+    if (option.by_name) continue;
     const std::string preset = option.text(option.preset);
     const std::vector<Options> of_the_others = all;
     std::vector<std::string> values(option.choices.begin(), option.choices.end());

@@ -91,6 +91,7 @@ double CollectiveNode::table_bytes(const Contract& contract) {
     entries += 2.0 + contract.gives(r) + contract.ends_with(r);
   }
   entries += static_cast<double>(contract.known_sizes().size()) * contract.nodes;
+  if (contract.pair_sizes) entries += static_cast<double>(contract.pair_sizes->size());
   return entries * sizeof(Bytes);
 }
 
@@ -121,9 +122,10 @@ void CollectiveNode::enter() {
 }
 
 void CollectiveNode::operator()() {
-  collective_.algorithm->program(node_, {cut(ConstSpan(input()), contract_, input_offsets_),
-                                         cut(output_.span(), contract_, output_offsets_),
-                                         collective_.arguments, collective_.options, sizes_});
+  collective_.algorithm->program(
+      node_, {cut(ConstSpan(input()), contract_, input_offsets_),
+              cut(output_.span(), contract_, output_offsets_), collective_.arguments,
+              collective_.options, contract_.pair_sizes ? *contract_.pair_sizes : sizes_});
 }
 
 void CollectiveNode::compare() {

@@ -4,6 +4,7 @@
 
 #include "wormcube/collectives/harness/tags.hpp"
 #include "wormcube/runtime/base/hash.hpp"
+#include "wormcube/runtime/base/host/memory.hpp"
 
 #include <algorithm>
 #include <bit>
@@ -241,14 +242,25 @@ std::uint32_t read_block(const Contract& contract, std::uint32_t block) {
 
 Contract contract_of(const Collective& collective, Rank nodes, Bytes block_bytes,
                      std::uint64_t seed, Pattern pattern, bool in_place) {
-  return {collective.operation(),
-          nodes,
-          collective.arguments,
-          block_bytes,
-          seed,
-          pattern,
-          in_place,
-          collective.algorithm->needs_commutative || collective.arguments.reduction.commutative};
+  Contract contract{
+      collective.operation(),
+      nodes,
+      collective.arguments,
+      block_bytes,
+      seed,
+      pattern,
+      in_place,
+      collective.algorithm->needs_commutative || collective.arguments.reduction.commutative};
+  if (!collective.algorithm->needs_sizes) return contract;
+  require_memory("the sizes of all pairs' blocks",
+                 static_cast<double>(nodes) * nodes * sizeof(Bytes), "use fewer nodes");
+  std::vector<Bytes> sizes;
+  sizes.reserve(static_cast<std::size_t>(nodes) * static_cast<std::size_t>(nodes));
+  for (Rank r = 0; r < nodes; ++r) {
+    for (Rank q = 0; q < nodes; ++q) sizes.push_back(contract.block_size(r, q));
+  }
+  contract.pair_sizes = std::make_shared<const std::vector<Bytes>>(std::move(sizes));
+  return contract;
 }
 
 Collective witnessed(Collective collective, const Contract& contract) {

@@ -70,6 +70,8 @@ struct Contract {
   Pattern pattern = Pattern::words;
   bool in_place = false;  ///< if the operation offers it, the input lies in the output
   bool commutes = false;  ///< the call's operator, and with tags the one that tracks ranks
+  /// The sizes of all pairs' blocks, if the algorithm needs them: one table for all nodes.
+  std::shared_ptr<const std::vector<Bytes>> pair_sizes = {};
 
   Instance instance() const { return {nodes, arguments}; }
   /// The size of block `block` of the input of node `origin`.
@@ -84,7 +86,7 @@ struct Contract {
   bool uneven() const { return operation->sizes != Sizes::equal; }
   Offsets input_offsets(Rank rank) const;
   Offsets output_offsets(Rank rank) const;
-  /// Call::sizes.
+  /// Call::sizes, but for pair_sizes.
   std::vector<Bytes> known_sizes() const;
   /// The block of a node's output that holds its input; -1 if the input has memory of its own.
   Rank place_of_input(Rank rank) const;

@@ -189,6 +189,7 @@ void call_with_names(Node& plain, const Collective& collective, const Contract& 
   std::vector<Bytes> sizes;
   if (!contract.known_sizes().empty())
     sizes.assign(static_cast<std::size_t>(contract.nodes), naming.block_bytes());
+  if (contract.pair_sizes) sizes.assign(contract.pair_sizes->size(), naming.block_bytes());
   const bool uneven = contract.uneven();
   const auto cut = [&](auto data, Rank blocks, const std::vector<Bytes>& at) {
     using Cut = BasicBlocks<typename decltype(data)::element_type>;

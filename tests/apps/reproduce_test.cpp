@@ -3,6 +3,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "wormcube/apps/reproduce/grama.hpp"
 #include "wormcube/apps/reproduce/paper.hpp"
+#include "wormcube/apps/reproduce/wang_tseng_steps.hpp"
 
 #include <string>
 
@@ -25,7 +26,7 @@ TEST_CASE("the table of Kim et al. counts as corrected, not as printed") {
   for (const ReproducedRow& row : table.rows) {
     INFO(row.row->label);
     CHECK(row.passed());
-    CHECK(row.check.delivered == true);
+    CHECK(row.check->delivered == true);
   }
   const ReproducedRow& a1 = row_of(table, "A1");
   CHECK(a1.startups.printed == 9.0);
@@ -38,7 +39,7 @@ TEST_CASE("the table of Kim et al. counts as corrected, not as printed") {
   CHECK(recursive.transmission.counted == 6528.0);
   CHECK(recursive.rearrangement.printed == 12288.0);
   CHECK(recursive.rearrangement.counted == 7168.0);
-  CHECK(recursive.check.peak_blocks == 16 * 16 * 16 / 2);
+  CHECK(recursive.check->peak_blocks == 16 * 16 * 16 / 2);
   CHECK(row_of(table, "[6] Suh").rearrangement.counted == 768.0);
   CHECK(row_of(table, "[10] Tseng").rearrangement.counted == 2304.0);
 }
@@ -120,6 +121,34 @@ TEST_CASE("every figure of the textbook's chapter counts as corrected") {
   ChapterRow wrong = chapter_rows().front();
   wrong.figures[0].corrected += 1;
   CHECK_FALSE(reproduce_row(wrong, {}).passed());
+}
+
+TEST_CASE("a claim about broadcasts fails if the count is not the corrected one") {
+  BroadcastClaims claims = reproduce_theorems(Topology::parse("torus:5x5"), {}, 100);
+  REQUIRE(claims.claims.size() == 4);
+  for (BroadcastClaim& claim : claims.claims) {
+    CHECK(claim.passed());
+    if (!claim.counted) continue;
+    claim.counted = *claim.counted + 5;
+    CHECK_FALSE(claim.passed());
+  }
+  claims.claims[1].counted = claims.claims[1].corrected;
+  claims.claims[1].failures = {"not delivered"};
+  CHECK_FALSE(claims.claims[1].passed());
+  for (const BroadcastClaim& claim :
+       reproduce_theorems(Topology::parse("torus:5x5"), {}, 24).claims) {
+    CHECK_FALSE(claim.counted);
+  }
+}
+
+TEST_CASE("a row that is not recorded has no verdict") {
+  const ReproducedTable table =
+      reproduce(kim_paper(), Topology::parse("torus:64x64"), {}, {}, 4095);
+  for (const ReproducedRow& row : table.rows) {
+    CHECK_FALSE(row.check);
+    CHECK_FALSE(row.verdict());
+    CHECK(row.startups.corrected);
+  }
 }
 
 }  // namespace

@@ -50,6 +50,7 @@ inline std::vector<Exchange> exchanges(const Topology& topology) {
   for (const Operation operation :
        {Operation(operations::alltoall), Operation(operations::alltoallv)}) {
     for (const Collective& collective : admitted(operation, topology)) {
+      if (collective.algorithm->needs_sizes) continue;  // refused
       all.push_back({collective, {}, collective.algorithm->ports});
     }
   }

@@ -613,7 +613,7 @@ const cases = {
     const check = JSON.parse(run("check", ...torus, "--json", "-")), opened = await open("page.html", { fragment: "#step=2&node=27" });
     const text = await opened.page.$eval(".selection", (card) => card.textContent), amounts = [...(/Before step 0: (\d+) r/.exec(text) ?? []).slice(1), ...(await rows(opened.page)).map((row) => /^(\d+) r$/.exec(row[row.length - 1])?.[1] ?? 0)].map(Number);
     expect("what node 27 rearranges", differ("blocks", amounts.reduce((sum, n) => sum + n, 0), check.rearranged_blocks));
-    expect("the picture in words", differ("label", await opened.page.$eval("svg.network", (picture) => picture.getAttribute("aria-label")), "torus 8 by 8, step 2 (of 0 to 5), two hops: 64 messages of up to 32 blocks, no link carries two"));
+    expect("the picture in words", differ("label", await opened.page.$eval("svg.network", (picture) => picture.getAttribute("aria-label")), "torus 8 by 8, step 2 (of 0 to 5), phase 3: two hops: 64 messages of up to 32 blocks, no link carries two"));
     expect("nothing on the console, no request", opened.noise);
     await opened.page.close();
   },

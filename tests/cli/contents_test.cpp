@@ -19,6 +19,7 @@
 using namespace wormcube;
 using namespace wormcube::test;
 using Catch::Matchers::Contains;
+using Catch::Matchers::StartsWith;
 
 TEST_CASE("contents: at the end every node holds exactly its results", "[cli]") {
   const Topology topology = Topology::parse(GENERATE("ring:5", "torus:4x4", "hypercube:3"));
@@ -74,7 +75,62 @@ TEST_CASE("contents: what messages carry and nodes hold, step by step", "[cli]")
       "show allreduce --on hypercube:2 --algorithm recursive-doubling --contents --quiet");
   CHECK_THAT(combined.out,
              Contains("  node 0       {0..1}\n") && Contains("  node 3       {0..3}\n"));
-  const auto refused = run_wormcube("show alltoall --on ring:4 --contents --svg a.svg");
+  const auto refused = run_wormcube("show alltoall --on ring:4 --contents --csv a.csv");
   CHECK(refused.exit == 2);
-  CHECK_THAT(refused.err, Contains("--contents gives text or JSON, no other file"));
+  CHECK_THAT(refused.err, Contains("--contents gives text, JSON or a picture (--svg)"));
+}
+
+TEST_CASE("contents: a picture has the values on messages and below nodes", "[cli]") {
+  const auto picture = run_wormcube(
+      "show allgather --on ring:4 --algorithm ring --contents --step 1 --svg - --quiet");
+  INFO(picture.err);
+  CHECK(picture.exit == 0);
+  CHECK_THAT(picture.out, StartsWith("<svg") && Contains(">0 3</text>") && Contains(">3</text>"));
+  const auto marks = [](const std::string& text, const std::string& mark) {
+    std::size_t count = 0;
+    for (auto at = text.find(mark); at != text.npos; at = text.find(mark, at + 1)) ++count;
+    return count;
+  };
+  CHECK(marks(picture.out, "class=\"label\"") == 8);  // four messages, four nodes
+  const auto one = run_wormcube(
+      "show allgather --on ring:4 --algorithm ring --contents --step 1 --node 2 --svg - --quiet");
+  CHECK(marks(one.out, "class=\"label\"") == 6);  // what it sends and receives
+  const auto large = run_wormcube("show allgather --on ring:300 --contents --step 0 --svg -");
+  CHECK(large.exit == 2);
+  CHECK_THAT(large.err, Contains("labels up to 256 nodes; ring:300 has 300"));
+  const auto all = run_wormcube("show allgather --on ring:4 --contents --svg -");
+  CHECK(all.exit == 2);
+  CHECK_THAT(all.err, Contains("a picture shows one step"));
+}
+
+TEST_CASE("pictures mark the sets of nodes that an algorithm has", "[cli]") {
+  const auto [algorithm, network, entry] =
+      GENERATE(std::tuple("alltoall --algorithm kim-a1", "torus:8x8", "masters of subnetwork 1"),
+               std::tuple("alltoall --algorithm kim-recursive", "torus:8x8", "slaves"),
+               std::tuple("alltoall --algorithm tseng-diagonal", "torus:8x8", "diagonal 3"),
+               std::tuple("alltoall --algorithm suh-torus", "torus:8x8", "class 3"),
+               std::tuple("alltoall --algorithm suh-mesh", "mesh:6x6", "group odd odd"),
+               std::tuple("alltoall --algorithm product", "ring:4*line:3", "cell"),
+               std::tuple("allreduce --algorithm two-level:form=leader", "torus:4x4", "leaders"),
+               std::tuple("broadcast --algorithm wang-tseng", "torus:5x5", "U_1, after stage 1"));
+  const auto picture = run_wormcube(std::string("show ") + algorithm + " --on " + network +
+                                    " --step 0 --node-sets --svg -");
+  INFO(picture.err);
+  CHECK(picture.exit == 0);
+  CHECK_THAT(picture.out, Contains(entry));
+  const auto sheet =
+      run_wormcube(std::string("draw ") + algorithm + " --on " + network + " --node-sets --svg -");
+  CHECK_THAT(sheet.out, Contains(entry));
+}
+
+TEST_CASE("sets of nodes are refused where there are none, or no picture", "[cli]") {
+  const auto [arguments, text] = GENERATE(
+      std::pair("show alltoall --on ring:4 --algorithm shift --step 0 --node-sets --svg -",
+                "alltoall shift has no sets of nodes; these have: "),
+      std::pair("show alltoall --on torus:8x8 --algorithm kim-a1 --node-sets", "add --svg FILE"),
+      std::pair("draw alltoall --on torus:8x8 --algorithm kim-a1 --node-sets --html -",
+                "add --svg, --pdf or --frames"));
+  const auto refused = run_wormcube(arguments);
+  CHECK(refused.exit == 2);
+  CHECK_THAT(refused.err, Contains(text));
 }

@@ -224,14 +224,14 @@ TEST_CASE("show lists the messages of a step, and writes what the other forms sa
   const std::string show = "show alltoall --on torus:4x4 --algorithm suh-torus --bytes 8 ";
   const Output text = run_wormcube(show + "--step 2 --node 5");
   CHECK(text.exit == 0);
-  CHECK_THAT(text.out, Contains("# step 2, one hop: 2 messages") && Contains("4->5"));
+  CHECK_THAT(text.out, Contains("# step 2, phase 4: one hop: 2 messages") && Contains("4->5"));
   const auto json = run_wormcube(show + "--json -").json();
   CHECK(json["steps"].size() == 4);
   CHECK(json["steps"][0]["messages"].size() == 16);
   CHECK(json["steps"][0]["messages"][0]["route"].size() == 2);
   CHECK(json["steps"][0]["messages"][0]["blocks"] == 8);
   CHECK(json["steps"][0]["link_load_max"] == 1);
-  CHECK(json["steps"][0]["phase"] == "two hops");
+  CHECK(json["steps"][0]["phase"] == "phase 3: two hops");
   CHECK(run_wormcube("show shift --on ring:4 --json -").json()["steps"][0]["phase_reason"] ==
         "it has no name");
   CHECK_THAT(run_wormcube(show + "--csv -").out, StartsWith("step,from,to,bytes,blocks"));

@@ -27,6 +27,7 @@ namespace {
 std::vector<Collective> forms(const Algorithm& algorithm, const Arguments& arguments) {
   std::vector<Collective> all{Collective(algorithm, arguments)};
   for (const Option& option : algorithm.options) {
+    if (option.by_name) continue;
     const std::size_t before = all.size();
     for (const std::string_view choice : option.choices) {
       for (std::size_t i = 0; i < before; ++i) {

@@ -131,6 +131,7 @@ inline std::vector<Arguments> every_argument(const Algorithm& algorithm, Rank no
 inline std::vector<Options> every_option(const Algorithm& algorithm, bool numbers = true) {
   std::vector<Options> all{Options(algorithm.options)};
   for (const Option& option : algorithm.options) {
+    if (option.by_name) continue;  // other values are wrong on purpose
     std::vector<std::string> values;
     if (option.choices.empty()) {
       // A period of packets is the caller's claim that they may overlap: the checker judges it.

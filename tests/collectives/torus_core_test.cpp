@@ -182,7 +182,7 @@ void exchange_in_subnetworks(Node& node, int divisions, std::uint64_t& wrong) {
   });
   BlockArray array(cells);
   array.lay_out(exchange.before());
-  exchange.plan(array);
+  exchange.plan(array, exchange_phases());
   array.deliver(exchange.after());
   array.run(node, ConstBlocks(out, p), Blocks(in, p));
   node.local([&] {

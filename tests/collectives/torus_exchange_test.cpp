@@ -57,6 +57,19 @@ TEST_CASE("kim-a1's costs on squares are (N/4 + 5), (N^3 + 18 N^2)/4, 10 N^2", "
         Counts{n / 4 + 5, (n * n * n + 18 * n * n) / 4, 10 * n * n, 2 * n * n});
 }
 
+TEST_CASE("kim-a1 with diagonals costs as much, but rearranges (N/2 + 6) N^2", "[torus]") {
+  const std::size_t n = GENERATE(8, 16, 24, 32);
+  if (sanitized && n > 16) return;
+  CHECK(proved("kim-a1:core=diagonal", square(n)) ==
+        Counts{n / 4 + 5, (n * n * n + 18 * n * n) / 4, (n / 2 + 6) * n * n, 2 * n * n});
+}
+
+TEST_CASE("kim-a1 with diagonals runs on 4x4 and on rectangles", "[torus]") {
+  CHECK(proved("kim-a1:core=diagonal", "torus:4x4").startups == 5);
+  const auto shape = GENERATE("torus:8x16", "torus:24x8");
+  CHECK(proved("kim-a1:core=diagonal", shape).startups == proved("kim-a1", shape).startups);
+}
+
 TEST_CASE("on a rectangle kim-a1 costs RC for N^2 and max(R, C) for N", "[torus]") {
   const auto [r, c] = GENERATE(
       table<std::size_t, std::size_t>({{8, 16}, {16, 8}, {8, 24}, {24, 8}, {16, 32}, {40, 8}}));
@@ -201,6 +214,9 @@ TEST_CASE("tori outside the domain are refused with alternatives", "[torus]") {
   CHECK_THAT(refused("kim-a1", "mesh:8x8"), Contains("must be a ring; mesh:8x8 has line:8"));
   CHECK_THAT(refused("kim-a1", "ring:8"), Contains("2 dimensions or more; ring:8 has 1"));
   CHECK_THAT(refused("kim-a1", "hypercube:4"), Contains("use"));
+  CHECK_THAT(refused("kim-a1:core=diagonal", "torus:4x4x4"), Contains("are for two dimensions"));
+  CHECK_THAT(refused("kim-a1:core=diagonal:phases=printed", "torus:8x8"),
+             Contains("phases=printed concerns the phases of core=rings"));
 
   CHECK_THAT(refused("kim-recursive", "torus:8x16"),
              Contains("torus:8x16") && Contains("kim-recursive:divisions=1"));

@@ -391,3 +391,20 @@ TEST_CASE("mutant: phases 3 and 4 of A_1 as printed keep the ports and links, an
     CHECK(found.report.startups == 9);
   }
 }
+
+TEST_CASE("kim-a1 as printed is checked, fails, and says where", "[torus][mutant]") {
+  const Topology topology = Topology::parse(GENERATE("torus:8x8", "torus:16x16"));
+  const CheckResult printed =
+      check_collective(parse_collective(operations::alltoall, "kim-a1:phases=printed"), topology);
+  CHECK(printed.delivered == false);
+  CHECK_FALSE(printed.passed());
+  CHECK_THAT(printed.proof, Catch::Matchers::Contains("not from block"));
+  // As the paper says, ports and links are right: only the blocks are wrong.
+  CHECK(printed.report.port_violations == 0);
+  CHECK(printed.report.link_load_max == 1);
+  CHECK(printed.report.unmatched == 0);
+  const CheckResult corrected =
+      check_collective(parse_collective(operations::alltoall, "kim-a1:phases=corrected"), topology);
+  CHECK(corrected.passed());
+  CHECK(printed.report.startups == corrected.report.startups);
+}

@@ -69,13 +69,23 @@ TEST_CASE("programs without names have no phases, schedules are equal without", 
 
 TEST_CASE("the algorithms of the papers name their phases", "[phases]") {
   CHECK(phases_of_algorithm("alltoall", "suh-torus", "torus:8x8") ==
-        Phases{{"rings of every fourth node", 0, 1}, {"two hops", 2, 3}, {"one hop", 4, 5}});
+        Phases{{"phase 1: rings of every fourth node", 0, 0},
+               {"phase 2: rings of every fourth node", 1, 1},
+               {"phase 3: two hops", 2, 3},
+               {"phase 4: one hop", 4, 5}});
   CHECK(phases_of_algorithm("alltoall", "kim-a1", "torus:8x8") ==
-        Phases{{"split", 0, 1}, {"two hops", 2, 3}, {"one hop", 4, 5}, {"merge", 6, 6}});
+        Phases{{"stage 1: split", 0, 1},
+               {"stage 2, phase 3: two hops", 2, 3},
+               {"stage 2, phase 4: one hop", 4, 5},
+               {"stage 3: merge", 6, 6}});
+  CHECK(phases_of_algorithm("alltoall", "kim-recursive", "torus:8x8").front() ==
+        Phase{"split 1: to the masters of the next level", 0, 1});
   CHECK(phases_of_algorithm("alltoall", "suh-mesh", "mesh:6x4") ==
-        Phases{{"rings of every second node", 0, 3}, {"cells of 2x2", 4, 5}});
+        Phases{{"phase 1: rings of every second node", 0, 1},
+               {"phase 2: rings of every second node", 2, 3},
+               {"phase 3: cells of 2x2", 4, 5}});
   CHECK(phases_of_algorithm("alltoall", "product", "ring:4*line:3").size() == 2);
   CHECK(phases_of_algorithm("broadcast", "wang-tseng", "torus:5x5").front().name ==
-        "a stage of distribution");
+        "stage 1: distribution");
   CHECK(phases_of_algorithm("alltoall", "tseng-diagonal", "torus:8x8").size() == 3);
 }

@@ -5,6 +5,7 @@
 #include "wormcube/apps/cli/commands/commands.hpp"
 #include "wormcube/apps/cli/commands/draw_play.hpp"
 #include "wormcube/apps/cli/commands/draw_stills.hpp"
+#include "wormcube/apps/cli/commands/node_sets.hpp"
 #include "wormcube/apps/cli/commands/sweep.hpp"
 #include "wormcube/apps/cli/core/provenance.hpp"
 #include "wormcube/apps/cli/core/time_limited.hpp"
@@ -57,6 +58,7 @@ struct DrawCommand {
   double time_limit = 0;
   bool compares = false;  ///< the page opens with all algorithms
   bool bare = false;
+  bool node_sets = false;
   CheckOptions check;
   OutputOptions output;
 };
@@ -109,6 +111,9 @@ ExitCode draw(Context& context, const DrawCommand& given) {
                         ? "all"
                         : std::to_string(options.what.algorithm.names.size())));
   }
+  if (options.node_sets && !still) {
+    throw UsageError("--node-sets marks nodes in still pictures; add --svg, --pdf or --frames");
+  }
   const Bytes block_bytes = sweep.sizes().front();
   const std::size_t page_limit = parse_bytes(options.page_limit);
   OutputOptions output = options.output;
@@ -133,6 +138,7 @@ ExitCode draw(Context& context, const DrawCommand& given) {
     wanted.check.all_port = all_port(options.what.algorithm, *row.collective.algorithm);
     wanted.check.in_place = options.what.call.in_place;
     Play result = play(row.collective, wanted, routing, layout, block_bytes);
+    if (options.node_sets) result.sets = sets_to_mark(row.collective, topology);
     all_passed = all_passed && result.check.passed();
     if (still || fallback.empty()) {
       Sheet sheet = sheet_of(context, result, layout, routing, options.step, block_bytes);
@@ -289,6 +295,7 @@ Action add_draw(CLI::App& program) {
       ->type_name("STEP")
       ->check(at_least(0))
       ->group("What");
+  add_node_sets_option(app, options->node_sets);
   app.add_option("--prove-up-to", options->check.prove_up_to,
                  "Skip the proof of delivery, which follows the blocks, on networks with more than "
                  "this many nodes")

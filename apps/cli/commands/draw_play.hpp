@@ -26,6 +26,7 @@ struct Play {
   Schedule schedule;
   ScheduleReport steps;
   std::vector<std::vector<double>> held = {};  ///< as of PlayBlocks
+  std::optional<NodeSets> sets = {};           ///< marked in still pictures
   bool aggregate = false;                      ///< too large for worms
 };
 

@@ -5,6 +5,7 @@
 #include "wormcube/apps/cli/core/provenance.hpp"
 #include "wormcube/apps/cli/output/files.hpp"
 #include "wormcube/apps/cli/output/table.hpp"
+#include "wormcube/apps/draw/overlay.hpp"
 #include "wormcube/apps/draw/page.hpp"
 #include "wormcube/apps/draw/picture.hpp"
 #include "wormcube/apps/draw/play.hpp"
@@ -102,8 +103,11 @@ Still still_of(const Play& play, const Layout& layout, const Routing& routing, s
                                drawn.messages.size() == 1 ? "" : "s", blocks,
                                blocks == 1 ? "" : "s", figures.link_load);
   const std::vector<double>* const held = play.held.empty() ? nullptr : &play.held[step];
-  return {fmt::format("step {}", step), caption,
-          step_marks(layout, routing, drawn, most_bytes, false, held), layout.corner, layout.size};
+  Marks marks = step_marks(layout, routing, drawn, most_bytes, false, held);
+  if (play.sets) {
+    std::ranges::move(apps::overlay_marks(layout, *play.sets), std::back_inserter(marks));
+  }
+  return {fmt::format("step {}", step), caption, std::move(marks), layout.corner, layout.size};
 }
 
 Bytes most_bytes_of(const Play& play) {
@@ -162,6 +166,9 @@ std::vector<LegendEntry> legend_of(const Play& play, const Routing& routing,
                         apps::colours::load(8)}});
   }
   entries.push_back({"idle link", {apps::colours::load(0)}});
+  if (play.sets) {
+    std::ranges::move(apps::overlay_legend(*play.sets), std::back_inserter(entries));
+  }
   return entries;
 }
 

@@ -1,6 +1,7 @@
 // wormcube reproduce: a paper's tables, as printed, corrected, and counted from the programs.
 // SPDX-License-Identifier: Apache-2.0
 #include "wormcube/apps/cli/commands/commands.hpp"
+#include "wormcube/apps/cli/commands/reproduce_broadcasts.hpp"
 #include "wormcube/apps/cli/commands/reproduce_chapter.hpp"
 #include "wormcube/apps/cli/commands/reproduce_json.hpp"
 #include "wormcube/apps/cli/commands/reproduce_products.hpp"
@@ -12,13 +13,10 @@
 #include "wormcube/apps/cli/options/machine.hpp"
 #include "wormcube/apps/cli/options/networks.hpp"
 #include "wormcube/apps/cli/options/numbers.hpp"
-#include "wormcube/apps/cli/output/files.hpp"
 #include "wormcube/apps/cli/output/progress.hpp"
 #include "wormcube/apps/cli/output/results.hpp"
 #include "wormcube/apps/cli/output/table.hpp"
-#include "wormcube/apps/draw/picture.hpp"
 #include "wormcube/apps/reproduce/paper.hpp"
-#include "wormcube/apps/reproduce/wang_tseng.hpp"
 #include "wormcube/runtime/base/error.hpp"
 
 #include <algorithm>
@@ -37,7 +35,7 @@ struct ReproduceCommand {
   std::vector<std::string> on;
   std::vector<int> sizes;
   CheckOptions check{.prove_up_to = 1024, .record_pieces = 1'000'000'000};
-  Rank count_up_to = 40000;  // wang-tseng
+  Rank count_up_to = most_counted_nodes;
   const CLI::Option* count_up_to_option = nullptr;
   std::string svg;
   double time_limit = 0;
@@ -47,32 +45,43 @@ struct ReproduceCommand {
 /// Whether the program's count is the printed one. Passing is another question: it compares with
 /// the corrected formula.
 std::optional<bool> is_as_printed(const Figure& figure) {
-  return figure.printed ? std::optional(*figure.printed == figure.counted) : std::nullopt;
+  if (!figure.printed || !figure.counted) return std::nullopt;
+  return *figure.printed == *figure.counted;
 }
+
+constexpr std::string_view too_large = "the network is too large to record (--count-up-to)";
 
 Json figure_json(const Figure& figure) {
   Json json{{"formula", figure.formula}};
   put(json, "printed", json_value(figure.printed), "the paper gives none for this network");
   put(json, "corrected", json_value(figure.corrected), "no formula is known");
-  json["counted"] = json_value(figure.counted);
+  put(json, "counted", json_value(figure.counted), too_large);
   put(json, "as_printed", json_value(is_as_printed(figure)),
-      "the paper gives none for this network");
+      figure.printed ? too_large : "the paper gives none for this network");
   return json;
 }
 
 Json row_json(const std::string& network, const ReproducedRow& row) {
-  const CheckResult& check = row.check;
   Json json{{"topology", network},
             {"row", row.row->label},
             {"algorithm", row.row->algorithm},
-            {"options", options_json(check.collective.options)},
+            {"options", options_json(row.collective.options)},
             {"startups", figure_json(row.startups)},
             {"transmission_blocks", figure_json(row.transmission)},
             {"rearranged_blocks", figure_json(row.rearrangement)},
-            {"peak_blocks", json_value(check.peak_blocks)},
-            {"link_load_max", check.report.link_load_max},
-            {"port_violations", check.report.port_violations}};
-  add_remark(json, *check.collective.algorithm);
+            {"working_blocks", figure_json(row.working_space)}};
+  add_remark(json, *row.collective.algorithm);
+  if (!row.check) {
+    for (const char* key : {"peak_blocks", "link_load_max", "port_violations", "delivered",
+                            "exactly_once", "passed"}) {
+      put(json, key, nullptr, too_large);
+    }
+    return json;
+  }
+  const CheckResult& check = *row.check;
+  json["peak_blocks"] = json_value(check.peak_blocks);
+  json["link_load_max"] = check.report.link_load_max;
+  json["port_violations"] = check.report.port_violations;
   put(json, "delivered", json_value(check.delivered), check.proof);
   put(json, "exactly_once", json_value(check.exactly_once), check.arrivals);
   put(json, "passed", json_value(row.verdict()), check.proof);
@@ -89,7 +98,7 @@ Table rows_table(const Paper& paper) {
   }
   return Table({{.head = "row", .text = true, .names = labels, .drop = 1},
                 {.head = "algorithm", .text = true, .names = algorithms},
-                {.head = "figure", .text = true, .names = {"rearrangement"}},
+                {.head = "figure", .text = true, .names = {"working space"}},
                 {.head = "unit", .text = true, .names = {"blocks"}, .drop = 2},
                 {.head = "printed", .width = width},
                 {.head = "corrected", .width = width},
@@ -100,21 +109,22 @@ Table rows_table(const Paper& paper) {
                 {.head = "passed"}});
 }
 
-/// Three lines, one for each figure.
+/// Four lines, one for each figure.
 void print_row(const OutputOptions& output, const Table& table, const ReproducedRow& row) {
   if (!output.text()) return;
   std::string text;
   for (const auto& [name, unit, figure] :
        {std::tuple("startups", "steps", &row.startups),
         std::tuple("transmission", "blocks", &row.transmission),
-        std::tuple("rearrangement", "blocks", &row.rearrangement)}) {
-    text +=
-        table.row_text({std::string(row.row->label), std::string(row.row->algorithm), name, unit,
-                        cell(figure->printed), cell(figure->corrected), cell(figure->counted),
-                        figure->printed ? cell(is_as_printed(*figure)) : "-",
-                        cell(static_cast<double>(row.check.report.link_load_max)),
-                        cell(row.check.delivered), !row.passed() ? "NO" : cell(row.verdict())},
-                       Table::style(output));
+        std::tuple("rearrangement", "blocks", &row.rearrangement),
+        std::tuple("working space", "blocks", &row.working_space)}) {
+    text += table.row_text(
+        {std::string(row.row->label), std::string(row.row->algorithm), name, unit,
+         cell(figure->printed), cell(figure->corrected), cell(figure->counted),
+         figure->printed ? cell(is_as_printed(*figure)) : "-",
+         row.check ? cell(static_cast<double>(row.check->report.link_load_max)) : "-",
+         row.check ? cell(row.check->delivered) : "?", !row.passed() ? "NO" : cell(row.verdict())},
+        Table::style(output));
   }
   print_data(text);
   flush_output();
@@ -123,91 +133,20 @@ void print_row(const OutputOptions& output, const Table& table, const Reproduced
 void print_formulas(const OutputOptions& output, const Paper& paper) {
   for (const PaperRow& row : paper.rows) {
     if (!row.in_print) continue;
-    print_note(output, fmt::format("printed for {}: startups {}; transmission {}; rearrangement {}",
-                                   row.label, row.startups.text, row.transmission.text,
-                                   row.rearrangement.text));
+    print_note(output,
+               fmt::format("printed for {}: startups {}; transmission {}; rearrangement {}; "
+                           "working space {}",
+                           row.label, row.startups.text, row.transmission.text,
+                           row.rearrangement.text, row.working_space.text));
   }
-}
-
-Json figure_json(const BroadcastFigure& figure, std::optional<bool> passed) {
-  Json series_json = Json::array();
-  for (const FigureSeries& series : figure.series) {
-    Json points = Json::array();
-    for (std::size_t i = 0; i < series.steps.size(); ++i) {
-      if (!series.steps[i]) continue;
-      points.push_back({{"n", figure.sides[i]}, {"steps", json_value(series.steps[i])}});
-    }
-    series_json.push_back({{"name", series.name},
-                           {"counted", series.counted},
-                           {"source", series.source},
-                           {"points", points}});
-  }
-  Json json{{"paper", "wang-tseng"},
-            {"figure", 8},
-            {"series", series_json},
-            {"failures", figure.failures},
-            {"errata", errata_json(wang_tseng_errata())}};
-  put_passed(json, passed);
-  return json;
-}
-
-/// wang-tseng: a figure instead of tables.
-ExitCode reproduce_figure(Context& context, const ReproduceCommand& options) {
-  const OutputOptions& output = options.output;
-  if (!options.on.empty())
-    throw UsageError("reproduce wang-tseng: its tori are n x n x n; use --sizes n,n,..");
-  if (std::ranges::any_of(options.sizes, [](int n) { return n < 2; }))
-    throw UsageError("reproduce wang-tseng: a side of 1; need 2 or more");
-  require_writable(options.svg);
-  const PictureFormat format = picture_format(options.svg);
-  require_picture_format(format);
-  const std::vector<Rank> sides = options.sizes.empty() ? broadcast_figure_sides() : options.sizes;
-  print_setting(output, "paper",
-                "Wang, Tseng, Algebraic Foundations and Broadcasting Algorithms for "
-                "Wormhole-Routed All-Port Tori: Figure 8, steps on n x n x n");
-  print_setting(output, "counted",
-                fmt::format("from programs on up to {} nodes, root N/3; `formula`: not counted",
-                            options.count_up_to));
-  Progress progress(context, output, "reproduce wang-tseng");
-  progress.doing(fmt::format("{} sides", sides.size()));
-  Results results(context, output, {});
-  results.keep_whole(figure_json({}, std::nullopt));
-  long done = 0;
-  const BroadcastFigure figure =
-      reproduce_broadcast_figure(sides, options.count_up_to, [&](const BroadcastFigure& so_far) {
-        progress(++done, figure_points(sides));
-        results.keep_whole(figure_json(so_far, std::nullopt));
-      });
-  std::vector<Table::Column> columns{{"n"}};
-  for (const FigureSeries& series : figure.series) columns.push_back({std::string(series.name)});
-  Table table(columns);
-  for (std::size_t i = 0; i < figure.sides.size(); ++i) {
-    std::vector<std::string> cells{std::to_string(figure.sides[i])};
-    for (const FigureSeries& series : figure.series) cells.push_back(cell(series.steps[i]));
-    table.add(std::move(cells));
-  }
-  print_table(output, table);
-  for (const FigureSeries& series : figure.series)
-    print_note(output, fmt::format("{}: {}", series.name, series.source));
-  for (const std::string& failure : figure.failures) print_note(output, "FAILED: " + failure);
-  print_errata(output, wang_tseng_errata());
-  print_fact(output, "passed",
-             figure.failures.empty()
-                 ? "yes: every broadcast was delivered, in as many steps as its formula gives"
-                 : "NO");
-  results.keep_whole(figure_json(figure, figure.failures.empty()));
-  results.finish(true);
-  if (!options.svg.empty()) {
-    write_text(context, options.svg, picture(plot_svg(plot_of(figure), PlotLook::picture), format));
-  }
-  return figure.failures.empty() ? passed : failed;
 }
 
 ExitCode reproduce_paper(Context& context, const ReproduceCommand& options) {
   const CommandLimit limit(context, milliseconds_of(options.time_limit));
   const OutputOptions& output = options.output;
   output.validate();
-  if (options.paper != "wang-tseng" && options.count_up_to_option->count() > 0) {
+  if ((options.paper == "dimakopoulos" || options.paper == "grama") &&
+      options.count_up_to_option->count() > 0) {
     throw UsageError(fmt::format(
         "--count-up-to has no effect on reproduce {}: everything is counted", options.paper));
   }
@@ -216,7 +155,14 @@ ExitCode reproduce_paper(Context& context, const ReproduceCommand& options) {
     for (const int size : options.sizes) products.push_back(fmt::format("torus:{0}x{0}", size));
     return reproduce_products(context, products, options.check, output);
   }
-  if (options.paper == "wang-tseng") return reproduce_figure(context, options);
+  if (options.paper == "wang-tseng") {
+    return reproduce_broadcasts(context, {.on = options.on,
+                                          .sizes = options.sizes,
+                                          .check = options.check,
+                                          .count_up_to = options.count_up_to,
+                                          .svg = options.svg,
+                                          .output = output});
+  }
   if (options.paper == "grama" && !(options.on.empty() && options.sizes.empty())) {
     throw UsageError("reproduce grama: its rows have networks of their own; omit --on and --sizes");
   }
@@ -231,10 +177,13 @@ ExitCode reproduce_paper(Context& context, const ReproduceCommand& options) {
   const std::vector<Topology> topologies = parse_topologies(networks);
   require_rows(paper, topologies);
   Progress progress(context, output, fmt::format("reproduce {}", paper.name));
-  RowsDone rows_done(progress, pieces_to_reproduce(paper, topologies, options.check));
+  RowsDone rows_done(progress,
+                     pieces_to_reproduce(paper, topologies, options.check, options.count_up_to));
 
   print_setting(output, "paper", paper.citation);
   print_setting(output, "proof", fmt::format("up to {} nodes", options.check.prove_up_to));
+  print_setting(output, "counted",
+                fmt::format("up to {} nodes; larger networks: formulas", options.count_up_to));
   Json rows = Json::array();
   Json refused = Json::array();
   Results results(context, output, {});
@@ -259,11 +208,12 @@ ExitCode reproduce_paper(Context& context, const ReproduceCommand& options) {
       rows.push_back(row_json(topologies[i].name(), row));
       all_passed = all_passed && row.passed();
       keep({});
-      rows_done.add();
+      if (row.check) rows_done.add();
     };
-    const ReproducedTable table = reproduce(paper, topologies[i], options.check, each);
+    const ReproducedTable table =
+        reproduce(paper, topologies[i], options.check, each, options.count_up_to);
     for (const ReproducedRow& row : table.rows) {
-      const Algorithm& algorithm = *row.check.collective.algorithm;
+      const Algorithm& algorithm = *row.collective.algorithm;
       if (is_of_results(algorithm.remark, topologies[i].dimensions()))
         note(fmt::format("{}: {}", row.row->label, algorithm.remark));
     }
@@ -306,9 +256,9 @@ Action add_reproduce(CLI::App& program) {
       ->check(at_least(0))
       ->capture_default_str();
   options->count_up_to_option =
-      app.add_option(
-             "--count-up-to", options->count_up_to,
-             "wang-tseng: record programs on up to this many nodes; above that, use only formulas")
+      app.add_option("--count-up-to", options->count_up_to,
+                     "kim, suh, wang-tseng: record programs on up to this many nodes; above that, "
+                     "use only formulas")
           ->type_name("NODES")
           ->check(at_least(0))
           ->capture_default_str();
@@ -321,7 +271,8 @@ Action add_reproduce(CLI::App& program) {
   add_command_limit_option(app, options->time_limit);
   add_output_options(app, options->output, false, true);
   app.footer(
-      "Start-ups, transmission and rearrangement have one line each. A line shows the value from "
+      "Start-ups, transmission, rearrangement and working space have one line each. A line shows "
+      "the value from "
       "the paper's formula ('-' if the paper has none for this network), the value from the "
       "corrected formula, and the count from the recorded program. A row passes if delivery, ports "
       "and links are right and the count equals the corrected formula.\n\n"
@@ -332,6 +283,7 @@ Action add_reproduce(CLI::App& program) {
       "  wormcube reproduce suh --json suh.json          with every erratum\n"
       "  wormcube reproduce dimakopoulos                 A1, A2, A3 and A3G against the bounds\n"
       "  wormcube reproduce wang-tseng --svg figure.svg  Figure 8: steps against n\n"
+      "  wormcube reproduce wang-tseng --on torus:25x25  Lemma 1 and Theorem 2 on this torus\n"
       "  wormcube reproduce grama                        every equation and problem, with errata");
   return [options](Context& context) { return reproduce_paper(context, *options); };
 }

@@ -2,8 +2,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "wormcube/apps/cli/commands/commands.hpp"
 #include "wormcube/apps/cli/commands/follow_block.hpp"
+#include "wormcube/apps/cli/commands/node_sets.hpp"
 #include "wormcube/apps/cli/commands/show_contents.hpp"
+#include "wormcube/apps/cli/commands/show_explanation.hpp"
 #include "wormcube/apps/cli/commands/show_json.hpp"
+#include "wormcube/apps/cli/commands/show_picture.hpp"
 #include "wormcube/apps/cli/commands/sweep.hpp"
 #include "wormcube/apps/cli/core/json.hpp"
 #include "wormcube/apps/cli/core/print.hpp"
@@ -18,13 +21,13 @@
 #include "wormcube/apps/cli/output/files.hpp"
 #include "wormcube/apps/cli/output/results.hpp"
 #include "wormcube/apps/cli/output/table.hpp"
+#include "wormcube/apps/draw/overlay.hpp"
 #include "wormcube/apps/draw/picture.hpp"
 #include "wormcube/apps/draw/still.hpp"
 #include "wormcube/apps/formats/chakra.hpp"
 #include "wormcube/apps/formats/goal.hpp"
 #include "wormcube/apps/formats/msccl.hpp"
 #include "wormcube/apps/formats/pmpi.hpp"
-#include "wormcube/collectives/core/explanations.hpp"
 #include "wormcube/collectives/harness/contract.hpp"
 #include "wormcube/collectives/harness/memory.hpp"
 #include "wormcube/collectives/harness/naming.hpp"
@@ -37,7 +40,9 @@
 #include <array>
 #include <cstdio>
 #include <functional>
+#include <iterator>
 #include <memory>
+#include <optional>
 
 #include <fmt/core.h>
 
@@ -69,6 +74,7 @@ struct ShowCommand {
   double time_limit = 0;
   std::string schedule_file, block;
   bool contents = false;
+  bool node_sets = false;
   bool explain = false;
   bool without_names = false;
   std::string text_limit = "256M";
@@ -105,15 +111,12 @@ bool has_tables(const ShowCommand& options) {
          options.c.empty() && options.chakra.empty();
 }
 
-/// One step as a picture, with tooltips.
-std::string step_svg(const DrawnStep& step, const Routing& routing) {
-  const apps::Layout layout = apps::layout(routing);
-  Bytes most = 1;
-  for (const DrawnMessage& message : step.messages) most = std::max(most, message.bytes);
-  return apps::cropped_svg(
-      apps::step_marks(layout, routing, step, most, true),
-      {.title = fmt::format("{}, step {}{}{}", routing.topology().name(), step.step,
-                            step.phase.empty() ? "" : ": ", step.phase)});
+/// The algorithm's sets of nodes, if they are requested. Throws UsageError if it has none.
+std::optional<NodeSets> requested_sets(const ShowCommand& options, const Collective& collective,
+                                       const Topology& topology) {
+  if (!options.node_sets) return std::nullopt;
+  if (options.svg.empty()) throw UsageError("--node-sets marks nodes in pictures; add --svg FILE");
+  return sets_to_mark(collective, topology);
 }
 
 /// Writes the JSON files; CSV is written elsewhere.
@@ -159,10 +162,11 @@ std::vector<std::size_t> chosen_steps(const ShowCommand& options, std::size_t st
 /// All steps, or those chosen, as tables, pictures, CSV and JSON.
 /// \param blocks  text after the number of steps: ", blocks of 1 KiB"
 /// \param json    the schedule's settings
+/// \param sets    marked in a picture; nullptr: none
 /// \param named   the schedule with the names of values, for the files that need them
 ExitCode show_steps(const Context& context, const ShowCommand& options, const OutputOptions& output,
                     const Schedule& schedule, Bytes block_bytes, std::string_view blocks, Json json,
-                    const std::function<NamedSchedule()>& named) {
+                    const NodeSets* sets, const std::function<NamedSchedule()>& named) {
   const Topology& topology = schedule.topology;
   if (options.node >= topology.nodes()) {
     throw UsageError(fmt::format("node {} is out of range; {} has nodes 0 to {}", options.node,
@@ -205,7 +209,8 @@ ExitCode show_steps(const Context& context, const ShowCommand& options, const Ou
     write_text(context, options.dot, options.dot.empty() ? "" : step_dot(shown, routing));
     if (!options.svg.empty()) {
       write_text(context, options.svg,
-                 apps::picture(step_svg(shown, routing), apps::picture_format(options.svg)));
+                 apps::picture(step_svg(shown, routing, sets, nullptr),
+                               apps::picture_format(options.svg)));
     }
   }
   write_text(context, output.csv, csv);
@@ -245,40 +250,33 @@ ExitCode show_block(const Context& context, const ShowCommand& options, const Ou
 /// What messages carry and nodes hold, from the names of values.
 ExitCode show_contents(const Context& context, const ShowCommand& options,
                        const OutputOptions& output, NamedSchedule named,
-                       std::span<const Phase> phases, Json json) {
-  for (const std::string* const file :
-       {&options.dot, &options.svg, &output.csv, &options.schedule, &options.goal, &options.msccl,
-        &options.c, &options.chakra}) {
-    if (!file->empty()) throw UsageError("--contents gives text or JSON, no other file");
+                       std::span<const Phase> phases, const NodeSets* sets, Json json) {
+  for (const std::string* const file : {&options.dot, &output.csv, &options.schedule, &options.goal,
+                                        &options.msccl, &options.c, &options.chakra}) {
+    if (!file->empty()) {
+      throw UsageError("--contents gives text, JSON or a picture (--svg), no other file");
+    }
   }
-  print_setting(output, "topology", topology_text(named.schedule.topology));
+  const Topology topology = named.schedule.topology;
+  if (!options.svg.empty() && topology.nodes() > apps::most_labelled_nodes) {
+    throw UsageError(fmt::format(
+        "--contents --svg labels up to {} nodes; {} has {}; use a smaller network, or text",
+        apps::most_labelled_nodes, topology.name(), topology.nodes()));
+  }
+  print_setting(output, "topology", topology_text(topology));
   const std::vector<std::size_t> steps = chosen_steps(options, named.schedule.steps());
-  print_contents(output, std::move(named), phases, steps, options.node, json);
-  return written(context, output, std::move(json));
-}
-
-/// The idea of the algorithm, and of each of its phases, in sentences.
-ExitCode show_explanation(const Context& context, const OutputOptions& output,
-                          const Algorithm& algorithm, const Schedule& schedule, Json json) {
-  const auto put_text = [&](const std::string& head, std::string_view text) {
-    if (output.text()) print(fmt::format("  {}\n{}", head, filled(text, "    ", "    ")));
-  };
-  json["topology"] = schedule.topology.name();
-  json["steps_in_all"] = schedule.steps();
-  json["explanation"] = explanation(algorithm);
-  Json& phases = json["phases"] = Json::array();
-  put_text(fmt::format("all {} steps", schedule.steps()), explanation(algorithm));
-  for (const Phase& phase : schedule.phases) {
-    const std::string_view text = explanation(algorithm, phase.name);
-    phases.push_back({{"name", phase.name},
-                      {"first", phase.first},
-                      {"last", phase.last},
-                      {"explanation", text}});
-    put_text(phase.first == phase.last
-                 ? fmt::format("step {}: {}", phase.first, phase.name)
-                 : fmt::format("steps {} to {}: {}", phase.first, phase.last, phase.name),
-             text);
+  if (!options.svg.empty()) {
+    const Routing routing(topology, options.virtual_channels);
+    NamedSchedule copy = named;
+    copy.schedule.phases.assign(phases.begin(), phases.end());
+    DrawnStep step = drawn_step(copy.schedule, routing, steps.front());
+    const std::vector<std::string> nodes = label_step(std::move(copy), step);
+    if (options.node >= 0) step = step.of_node(options.node);
+    write_text(
+        context, options.svg,
+        apps::picture(step_svg(step, routing, sets, &nodes), apps::picture_format(options.svg)));
   }
+  print_contents(output, std::move(named), phases, steps, options.node, json);
   return written(context, output, std::move(json));
 }
 
@@ -287,11 +285,11 @@ ExitCode show(Context& context, const ShowCommand& options) {
   const OutputOptions output = validated(options);
   if (!options.schedule_file.empty()) {
     if (!options.what.operation.empty() || !options.on.empty() || !options.block.empty() ||
-        options.explain) {
+        options.explain || options.node_sets) {
       throw UsageError(
           "--schedule already defines operation and network, and has neither data nor "
-          "explanations; "
-          "do not pass OPERATION, --on, --block or --explain");
+          "explanations nor sets of nodes; do not pass OPERATION, --on, --block, --explain or "
+          "--node-sets");
     }
     require_no_algorithms(options.what.algorithm.names);
     const ScheduleFile file = read_steps(options.schedule_file);
@@ -301,12 +299,12 @@ ExitCode show(Context& context, const ShowCommand& options) {
       if (!file.no_contents.empty()) {
         throw UsageError(fmt::format("{}: {}", options.schedule_file, file.no_contents));
       }
-      return show_contents(context, options, output, *file.named, {}, std::move(json));
+      return show_contents(context, options, output, *file.named, {}, nullptr, std::move(json));
     }
     ShowCommand of_file = options;
     of_file.without_names = options.without_names || !file.no_contents.empty();
     return show_steps(context, of_file, output, file.named->schedule, 0, "", std::move(json),
-                      [&] { return *file.named; });
+                      nullptr, [&] { return *file.named; });
   }
   if (options.what.operation.empty())
     throw UsageError("OPERATION is required (or a schedule: --schedule FILE)");
@@ -354,7 +352,8 @@ ExitCode show(Context& context, const ShowCommand& options) {
   if (options.explain) {
     if (!options.output.csv.empty())
       throw UsageError("--explain writes sentences, no table for --csv; use --json");
-    return show_explanation(context, output, *collective.algorithm, schedule, std::move(json));
+    print_explanation(output, *collective.algorithm, schedule, json);
+    return written(context, output, std::move(json));
   }
   if (!options.block.empty())
     return show_block(context, options, output, collective, topology, std::move(json));
@@ -362,11 +361,13 @@ ExitCode show(Context& context, const ShowCommand& options) {
     return named_call(collective, topology, nameable_block_bytes(collective, topology, bytes),
                       options.what.call.in_place);
   };
+  const std::optional<NodeSets> sets = requested_sets(options, collective, topology);
   if (options.contents) {
-    return show_contents(context, options, output, with_names(), schedule.phases, std::move(json));
+    return show_contents(context, options, output, with_names(), schedule.phases,
+                         sets ? &*sets : nullptr, std::move(json));
   }
   return show_steps(context, options, output, schedule, block_bytes, blocks, std::move(json),
-                    with_names);
+                    sets ? &*sets : nullptr, with_names);
 }
 
 void add_file_option(CLI::App& app, const char* name, std::string& file, const char* what) {
@@ -391,8 +392,10 @@ Action add_show(CLI::App& program) {
   app.add_flag("--contents", options->contents,
                "Show which values each message carries, and what each node holds after each step: "
                "`3` is node 3's block, `3:5` its block for node 5, `3/1` a part of it, `{0..3}` a "
-               "combination (docs/reference/schedules.md)")
+               "combination (docs/reference/schedules.md); with --svg, as labels in the picture, "
+               "nodes before the step")
       ->group("What");
+  add_node_sets_option(app, options->node_sets);
   app.add_option("--block", options->block,
                  "Follow one block from one node to another: show every message that carries the "
                  "block or a part of it")
@@ -465,6 +468,9 @@ Action add_show(CLI::App& program) {
       "  wormcube show alltoall --on torus:4x4 --algorithm suh-torus --step 2\n"
       "  wormcube show alltoall --on torus:4x4 --algorithm suh-torus --node 5\n"
       "  wormcube show alltoall --on ring:8 --algorithm shift --step 3 --svg step3.svg\n"
+      "  wormcube show alltoall --on mesh:6x6 --step 0 --contents --svg figure3.svg\n"
+      "  wormcube show alltoall --on torus:8x8 --algorithm kim-a1 --step 0 --node-sets --svg "
+      "a1.svg\n"
       "  wormcube show alltoall --on torus:4x4 --algorithm suh-torus --block 0,10\n"
       "  wormcube show broadcast --on mesh:4x4 --write-schedule -");
   return [options](Context& context) { return show(context, *options); };

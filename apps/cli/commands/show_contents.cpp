@@ -131,6 +131,22 @@ std::vector<Contents::Message> Contents::advance() {
   return messages;
 }
 
+std::vector<std::string> label_step(NamedSchedule named, apps::DrawnStep& step) {
+  const Rank nodes = named.schedule.topology.nodes();
+  std::optional<ScheduledCall> call;
+  if (named.operation) call = scheduled_call(*named.operation, nodes);
+  Contents contents(std::move(named), call);
+  for (std::size_t i = 0; i < step.step; ++i) contents.advance();
+  std::vector<std::string> held;
+  for (Rank r = 0; r < nodes; ++r) held.push_back(contents.held(r));
+  // Both lists are by sender, then in the order posted.
+  const std::vector<Contents::Message> messages = contents.advance();
+  for (std::size_t i = 0; i < std::min(messages.size(), step.messages.size()); ++i) {
+    step.messages[i].label = messages[i].values;
+  }
+  return held;
+}
+
 void print_contents(const OutputOptions& output, NamedSchedule named, std::span<const Phase> phases,
                     std::span<const std::size_t> steps, Rank node, Json& json) {
   const Rank nodes = named.schedule.topology.nodes();

@@ -4,6 +4,7 @@
 
 #include "wormcube/apps/cli/core/json.hpp"
 #include "wormcube/apps/cli/output/files.hpp"
+#include "wormcube/apps/draw/step.hpp"
 #include "wormcube/collectives/harness/schedule_goal.hpp"
 #include "wormcube/runtime/schedule/named.hpp"
 
@@ -53,6 +54,9 @@ class Contents {
   std::size_t steps_, next_ = 0;
   bool knows_results_ = false;
 };
+
+/// What the nodes hold before a step, by rank; sets DrawnMessage::label of the step's messages.
+std::vector<std::string> label_step(NamedSchedule named, apps::DrawnStep& step);
 
 /// Prints the chosen steps, and adds them to the JSON.
 /// \param steps  ascending

@@ -98,6 +98,16 @@ void require_alltoall_product(const Topology& topology) {
   require_factors("product", topology, Ports::one);
 }
 
+/// The copies of the last factor: nodes that agree in all dimensions but the last.
+NodeSets copies(const Setting& setting) {
+  const Topology& topology = setting.topology;
+  NodeSets sets;
+  sets.set_of.assign(static_cast<std::size_t>(topology.nodes()), -1);
+  const Rank last = topology.size(topology.dimensions() - 1);
+  for (Rank r = 0; r < topology.nodes(); ++r) sets.cell_of.push_back(r / last);
+  return sets;
+}
+
 }  // namespace
 
 Prediction predict_alltoall_product(const Topology& topology) { return predict(topology, best); }
@@ -150,6 +160,7 @@ WORMCUBE_ALGORITHM(alltoall_product){
     .bound = product_bound,
     .selection = Selection::by_name,
     .program = alltoall_product,
+    .node_sets = copies,
 };
 
 WORMCUBE_ALGORITHM(alltoall_product_naive){
@@ -167,6 +178,7 @@ WORMCUBE_ALGORITHM(alltoall_product_naive){
     .bound = product_bound,
     .selection = Selection::by_name,
     .program = alltoall_product_naive,
+    .node_sets = copies,
 };
 
 }  // namespace wormcube

@@ -319,6 +319,21 @@ void allgatherv(CollectiveCall& all, const void* out, Count out_count, MPI_Datat
   result.deliver();
 }
 
+/// The sizes of all pairs' blocks, for algorithms that need them: an all-gather of what each rank
+/// sends.
+std::vector<Bytes> pair_sizes(const CollectiveCall& all, const ConstBlocks& given) {
+  const Rank p = all.size();
+  std::vector<Bytes> own, gathered(static_cast<std::size_t>(p) * static_cast<std::size_t>(p));
+  for (Rank q = 0; q < p; ++q) own.push_back(given[q].size());
+  const auto row = std::as_bytes(std::span(own));
+  const Blocks rows(std::as_writable_bytes(std::span(gathered)), p);
+  if (p == 1) return own;
+  all.run(all.algorithm(operations::allgather, row.size()), {row, 1}, rows);
+  std::vector<Bytes> sizes;
+  all.node().local([&] { sizes = gathered; });  // when it has arrived
+  return sizes;
+}
+
 /// Alltoallv and Alltoallw: one type, or one for each block.
 template <class Count, class Place, class Type>
 void alltoallv(CollectiveCall& all, const void* out, const Count out_counts[],
@@ -349,7 +364,10 @@ void alltoallv(CollectiveCall& all, const void* out, const Count out_counts[],
   }
   all.come(0, -1, nullptr, types.get());
   // All ranks must choose the same algorithm, but they share no common size.
-  all.run(all.algorithm(operations::alltoallv, 1024), *given, result.blocks());
+  const Collective& chosen = all.algorithm(operations::alltoallv, 1024);
+  std::vector<Bytes> sizes;
+  if (chosen.algorithm->needs_sizes) sizes = pair_sizes(all, *given);
+  all.run(chosen, *given, result.blocks(), sizes);
   result.deliver();
 }
 

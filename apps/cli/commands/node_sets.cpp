@@ -1,0 +1,34 @@
+// Sets of nodes to mark in pictures.
+// SPDX-License-Identifier: Apache-2.0
+#include "wormcube/apps/cli/commands/node_sets.hpp"
+
+#include "wormcube/collectives/core/registry.hpp"
+#include "wormcube/runtime/base/error.hpp"
+
+#include <string>
+
+#include <fmt/core.h>
+
+namespace wormcube::cli {
+
+void add_node_sets_option(CLI::App& app, bool& node_sets) {
+  app.add_flag("--node-sets", node_sets,
+               "Mark in pictures the sets of nodes that the algorithm has: masters and slaves, "
+               "diagonals, groups, cells")
+      ->group("What");
+}
+
+NodeSets sets_to_mark(const Collective& collective, const Topology& topology) {
+  const Algorithm& algorithm = *collective.algorithm;
+  if (algorithm.node_sets != nullptr) return algorithm.node_sets(collective.setting(topology));
+  std::string others;
+  for (const Algorithm* other : registry()) {
+    if (other->node_sets == nullptr) continue;
+    others +=
+        fmt::format("{}{} {}", others.empty() ? "" : ", ", other->operation->name, other->name);
+  }
+  throw UsageError(fmt::format("--node-sets: {} {} has no sets of nodes; these have: {}",
+                               algorithm.operation->name, algorithm.name, others));
+}
+
+}  // namespace wormcube::cli
