@@ -427,7 +427,7 @@ Action add_compare(CLI::App& program) {
       "The table has a row for each block size and a column for each algorithm's time: modelled as "
       "in `list`, replayed on a machine, or measured on this computer. Below the table are the "
       "sizes at which the fastest algorithm changes (exact to the byte with --cost formula), and "
-      "what decides at the smallest and at the largest size.\n\n"
+      "the reasons why the fastest algorithm wins at the smallest and at the largest size.\n\n"
       "Examples:\n"
       "  wormcube compare allreduce --on hypercube:6 --bytes 8..1M \\\n"
       "    --algorithm reduce-broadcast,recursive-doubling,reduce-scatter-allgather\n"

@@ -469,7 +469,7 @@ Action add_list(CLI::App& program) {
       "  startups         number of steps\n"
       "  transmitted      largest message of each step, summed over the steps\n"
       "  busiest link     blocks on each step's busiest link, summed over the steps\n"
-      "  hops             with --wide: each step's longest route, summed likewise\n"
+      "  hops             with --wide: longest route of each step, summed over the steps\n"
       "  rearranged       blocks permuted in local memory, along the critical path\n"
       "  combined         blocks combined by a reduction, along the critical path\n"
       "  model            modelled time for blocks of m bytes, where th is --hop:\n"

@@ -273,11 +273,11 @@ Action add_lookup(CLI::App& program) {
       ->group("What");
   add_application_options(app, options->application, "alltoall, alltoallv");
   app.footer(
-      "Each node holds the entries for its keys, and a share of the keys to look up. It sorts the "
-      "latter by the node that holds their entries, announces how many keys it sends (alltoall), "
-      "sends them (alltoallv) and receives the answers (alltoallv in the other direction). A "
-      "second pass over the table verifies all answers, including those for absent keys. Under "
-      "MPI, each process stores only its own nodes' data.\n\n"
+      "Each node holds the entries for its keys, and a share of the keys to look up. It sorts "
+      "these keys by the node that holds their entries, announces how many keys it sends "
+      "(alltoall), sends them (alltoallv) and receives the answers (alltoallv in the other "
+      "direction). A second pass over the table verifies all answers, including those for absent "
+      "keys. Under MPI, each process stores only its own nodes' data.\n\n"
       "Times: wall is the time of the whole run. The parts are core time, and they add up to cores "
       "x wall: computing, rearranging (sorting by node), combining, host copies, moving data "
       "(copying messages), network and switching (routes, reservations, matching, switching "

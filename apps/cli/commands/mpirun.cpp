@@ -327,9 +327,10 @@ Action add_mpirun(CLI::App& program) {
       ->type_name("N")
       ->check(between(1, 1 << 20))
       ->group("Machine");
-  app.add_option("--stall", options->stall,
-                 "Warn once, with a table of where each rank is, if all ranks only poll (MPI_Test, "
-                 "MPI_Iprobe) or wait for this many seconds (0: never)")
+  app.add_option(
+         "--stall", options->stall,
+         "Warn once, with a table of where each rank is, if for this many seconds all ranks "
+         "do nothing but poll (MPI_Test, MPI_Iprobe) or wait (0: never)")
       ->type_name("SECONDS")
       ->check(between(0.0, 1e6))
       ->capture_default_str()
@@ -354,8 +355,8 @@ Action add_mpirun(CLI::App& program) {
       ->group("Modelled time");
   app.add_option(
          "--machine", options->model.machine,
-         "With --clock model: the machine profile (`wormcube machines` lists the profiles), "
-         "for which algorithms of collectives are also chosen")
+         "With --clock model: the machine profile (`wormcube machines` lists the profiles); the "
+         "algorithms of collectives are also chosen for this machine")
       ->type_name("NAME|FILE.json")
       ->group("Modelled time");
   options->model.startup_option =

@@ -338,7 +338,7 @@ Action add_tune(CLI::App& program) {
       "minimises the sum of squared relative errors, with no constant below 0. For each operation "
       "and size, the table shows the fastest algorithm, and what `auto` picks with the fitted "
       "constants, with the default constants, and by work (--cost work, which needs no profile). "
-      "For each pick, it shows the pick's time / the fastest time.\n\n"
+      "For each pick, it shows the pick's time divided by the fastest time.\n\n"
       "Times reflect the emulator's throughput. A profile is therefore valid only for this "
       "computer, network and executor, and only for choosing algorithms. The report shows how well "
       "the profile fits. No constants can model caches, shared cores, or links that cost "
