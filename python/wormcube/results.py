@@ -767,11 +767,11 @@ class Reproduction(Result):
     }
 
     paper: str
+    citation: str
+    rows: Any
+    refused: List[Refused]
     errata: List[Erratum]
     provenance: Provenance
-    citation: Optional[str] = None
-    rows: Any = None
-    refused: Optional[List[Refused]] = None
     passed: Optional[bool] = None
     passed_reason: Optional[str] = None
     figure: Optional[int] = None
@@ -784,7 +784,7 @@ class Row(Result):
     """A part of a result."""
 
     _nested = {
-        "startups": "Figure", "transmission_blocks": "Figure", "rearranged_blocks": "Figure",
+        "startups": "Figure", "transmission_blocks": "Figure", "rearranged_blocks": "Figure", "working_blocks": "Figure",
     }
 
     topology: str
@@ -794,9 +794,13 @@ class Row(Result):
     startups: Figure
     transmission_blocks: Figure
     rearranged_blocks: Figure
-    peak_blocks: float
-    link_load_max: int
-    port_violations: int
+    working_blocks: Figure
+    peak_blocks: Optional[float] = None
+    peak_blocks_reason: Optional[str] = None
+    link_load_max: Optional[int] = None
+    link_load_max_reason: Optional[str] = None
+    port_violations: Optional[int] = None
+    port_violations_reason: Optional[str] = None
     remark: Optional[str] = None
     remark_reason: Optional[str] = None
     delivered: Optional[bool] = None
@@ -812,11 +816,12 @@ class Figure(Result):
     """A part of a result."""
 
     formula: str
-    counted: float
     printed: Optional[float] = None
     printed_reason: Optional[str] = None
     corrected: Optional[float] = None
     corrected_reason: Optional[str] = None
+    counted: Optional[float] = None
+    counted_reason: Optional[str] = None
     as_printed: Optional[bool] = None
     as_printed_reason: Optional[str] = None
 
@@ -860,6 +865,28 @@ class Exchange(Result):
     exactly_once_reason: Optional[str] = None
     passed: Optional[bool] = None
     passed_reason: Optional[str] = None
+
+
+@dataclasses.dataclass(frozen=True)
+class Claim(Result):
+    """A part of a result."""
+
+    topology: str
+    place: str
+    figure: str
+    formula: str
+    errata: List[str]
+    passed: bool
+    algorithm: Optional[str] = None
+    algorithm_reason: Optional[str] = None
+    printed: Optional[float] = None
+    printed_reason: Optional[str] = None
+    corrected: Optional[float] = None
+    corrected_reason: Optional[str] = None
+    counted: Optional[float] = None
+    counted_reason: Optional[str] = None
+    as_printed: Optional[bool] = None
+    as_printed_reason: Optional[str] = None
 
 
 @dataclasses.dataclass(frozen=True)
