@@ -1,5 +1,6 @@
 // Cases that must fail: total exchanges on tori with one error, and the paper's rules as printed.
 // SPDX-License-Identifier: Apache-2.0
+#include "wormcube/collectives/harness/check.hpp"
 #include "wormcube/tests/collectives/torus_exchange.hpp"
 #include "wormcube/tests/sanitized.hpp"
 
