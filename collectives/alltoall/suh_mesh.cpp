@@ -4,6 +4,12 @@
 #include "wormcube/collectives/alltoall/mesh_places.hpp"
 #include "wormcube/collectives/core/algorithm.hpp"
 
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <fmt/core.h>
+
 namespace wormcube {
 
 namespace {
@@ -14,9 +20,36 @@ std::vector<Rank> sizes_above_1(const Topology& topology) {
   return sizes;
 }
 
+/// A phase's name, with the paper's number where all nodes change phases at once.
+class PhaseNames {
+ public:
+  PhaseNames(std::size_t dimensions, MeshOrder order)
+      : are_numbered_(dimensions == 2 || (dimensions > 2 && order != MeshOrder::overlap)) {}
+
+  std::string_view ring(std::size_t index) const {
+    static const std::vector<std::string> names = numbered(plain_ring);
+    return are_numbered_ ? std::string_view(names.at(index)) : plain_ring;
+  }
+  std::string_view cells(std::size_t index) const {
+    static const std::vector<std::string> names = numbered(plain_cells);
+    return are_numbered_ ? std::string_view(names.at(index)) : plain_cells;
+  }
+
+ private:
+  static constexpr std::string_view plain_ring = "rings of every second node",
+                                    plain_cells = "cells of 2x2";
+  static std::vector<std::string> numbered(std::string_view name) {
+    constexpr int most_phases = 32;
+    std::vector<std::string> names;
+    for (int i = 1; i <= most_phases; ++i) names.push_back(fmt::format("{}, phase {}", name, i));
+    return names;
+  }
+  bool are_numbered_;
+};
+
 /// The ring phases: all blocks reach their cell. Returns where they lie afterwards.
 Layout go_round(const MeshPlaces& places, std::span<const RingTurn> turns, Rank steps,
-                BlockArray& array) {
+                const PhaseNames& names, BlockArray& array) {
   std::size_t k = 0;
   std::uint32_t done = 0;
   const auto next_turn = [&] {
@@ -25,8 +58,12 @@ Layout go_round(const MeshPlaces& places, std::span<const RingTurn> turns, Rank 
     array.rearrange(places.in_ring(d, done), places.in_ring(turns[k + 1].dimension, done));
     ++k;
   };
+  array.phase(names.ring(0));
   for (Rank t = 0; t < steps; ++t) {
-    while (k + 1 < turns.size() && turns[k + 1].start == t) next_turn();
+    while (k + 1 < turns.size() && turns[k + 1].start == t) {
+      next_turn();
+      array.phase(names.ring(k));
+    }
     const auto [d, start] = turns[k];
     const MeshSide& side = places.side(d);
     const MeshLine& line = side.line;
@@ -74,10 +111,10 @@ BlockArray plan(const Topology& topology, Rank rank, MeshOrder order, MeshRing r
   } else {
     array.lay_out(first);
   }
-  array.phase("rings of every second node");
-  const Layout in_cells = go_round(places, turns, ring_steps(sizes, order), array);
+  const PhaseNames names(sizes.size(), order);
+  const Layout in_cells = go_round(places, turns, ring_steps(sizes, order), names, array);
   array.rearrange(in_cells, places.in_halves(false));
-  array.phase("cells of 2x2");
+  array.phase(names.cells(sizes.size()));
   exchange_in_cells(places, array);
   array.deliver(places.in_halves(true));
   return array;

@@ -73,7 +73,11 @@ TEST_CASE("the algorithms of the papers name their phases", "[phases]") {
   CHECK(phases_of_algorithm("alltoall", "kim-a1", "torus:8x8") ==
         Phases{{"split", 0, 1}, {"two hops", 2, 3}, {"one hop", 4, 5}, {"merge", 6, 6}});
   CHECK(phases_of_algorithm("alltoall", "suh-mesh", "mesh:6x4") ==
-        Phases{{"rings of every second node", 0, 3}, {"cells of 2x2", 4, 5}});
+        Phases{{"rings of every second node, phase 1", 0, 1},
+               {"rings of every second node, phase 2", 2, 3},
+               {"cells of 2x2, phase 3", 4, 5}});
+  CHECK(phases_of_algorithm("alltoall", "suh-mesh:order=overlap", "mesh:4x4x4").front().name ==
+        "rings of every second node");
   CHECK(phases_of_algorithm("alltoall", "product", "ring:4*line:3").size() == 2);
   CHECK(phases_of_algorithm("broadcast", "wang-tseng", "torus:5x5").front().name ==
         "a stage of distribution");
