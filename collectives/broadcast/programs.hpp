@@ -8,5 +8,6 @@ namespace wormcube {
 
 /// Recursive doubling by halves of intervals of ranks: any number of nodes.
 void broadcast_halving(Node& node, Span message, Rank root);
+Prediction predict_halving(const Setting& setting);
 
 }  // namespace wormcube

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "wormcube/collectives/core/cost.hpp"
+#include "wormcube/collectives/core/permutation.hpp"
 #include "wormcube/collectives/core/reduction.hpp"
 #include "wormcube/runtime/node/arithmetic.hpp"
 
@@ -11,19 +12,6 @@
 #include <vector>
 
 namespace wormcube {
-
-/// Where `permute` moves node r's block, with p nodes. Each is its own inverse.
-enum class Permutation : std::uint8_t {
-  complement,    ///< to node p - 1 - r: every bit of the label turned over
-  bit_reversal,  ///< the label read backwards; p = 2^d
-  transpose,     ///< from row i, column j of s x s nodes to row j, column i; p = s^2
-};
-std::string_view to_string(Permutation permutation);
-Rank permuted(Permutation permutation, Rank rank, Rank nodes);
-/// No block moves.
-bool is_identity(Permutation permutation, Rank nodes);
-/// Throws UsageError, in the algorithm's name, unless it permutes this many nodes.
-void require_permutation(std::string_view algorithm, Permutation permutation, Rank nodes);
 
 /// A shift's distance, which may be negative, modulo p: 0 .. p-1.
 constexpr Rank shift_distance(std::int64_t by, Rank p) {

@@ -208,14 +208,14 @@ inline constexpr OperationRow permute{
     .gives = detail::one,
     .ends_with = detail::one,
     .result = [](const Instance& on, Rank rank,
-                 Rank) { return from(permuted(on.arguments.permutation, rank, on.nodes), 0); },
+                 Rank) { return from(on.arguments.permutation.origin(rank, on.nodes), 0); },
     .place_of_input = detail::none,
     .permutes = true,
     .data = detail::block,
     .bus_factor = detail::all,
     .bound =
         [](const Limits& on, const Instance& in) {
-          const double moves = is_identity(in.arguments.permutation, in.nodes) ? 0 : 1;
+          const double moves = in.arguments.permutation.is_identity(in.nodes) ? 0 : 1;
           return LowerBound{.startups = moves,  // of the nodes that give their block away
                             .transmission_blocks = moves / on.most_ports,
                             .transmission_source = "ports"};

@@ -12,19 +12,6 @@
 
 namespace wormcube {
 
-namespace {
-
-Permutation permutation_of(const std::string& text) {
-  for (const Permutation each :
-       {Permutation::complement, Permutation::bit_reversal, Permutation::transpose}) {
-    if (text == to_string(each)) return each;
-  }
-  throw UsageError(fmt::format(
-      "unknown permutation '{}'; available: complement, bit-reversal, transpose", text));
-}
-
-}  // namespace
-
 ScheduledCall scheduled_call(const NamedOperation& named, Rank nodes) {
   ScheduledCall call{parse_operation(named.name), {}};
   const Operation operation = call.operation;
@@ -39,7 +26,9 @@ ScheduledCall scheduled_call(const NamedOperation& named, Rank nodes) {
   call.arguments.root = named.root.value_or(0);
   call.arguments.by = named.by.value_or(1);
   call.arguments.sources = named.sources;
-  if (!named.permutation.empty()) call.arguments.permutation = permutation_of(named.permutation);
+  if (!named.permutation.empty()) {
+    call.arguments.permutation = Permutation::parse(named.permutation);
+  }
   if (operation->reduces) call.arguments.reduction = interval_reduction();
   require_arguments(operation, nodes, call.arguments);
   return call;
@@ -51,7 +40,7 @@ NamedOperation named_operation(Operation operation, const Arguments& arguments) 
   if (operation->shifts) named.by = arguments.by;
   if (operation->has_sources)
     named.sources = arguments.sources.empty() ? std::vector<Rank>{0} : arguments.sources;
-  if (operation->permutes) named.permutation = to_string(arguments.permutation);
+  if (operation->permutes) named.permutation = arguments.permutation.text();
   return named;
 }
 

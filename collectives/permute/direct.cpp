@@ -12,16 +12,16 @@ namespace {
 ///
 /// Network  any, with as many nodes as the permutation requires; one-port.
 /// Cost     1 step of 1 block, none if every block stays: ts + tw m if links are not shared.
-/// Links    on a hypercube, by e-cube routing: complement is free of contention; bit reversal and
-///          transpose of p = 2^d nodes, d even, load a link with sqrt(p) / 2 messages.
+/// Links    on a hypercube, by e-cube routing: complement and shuffle are free of contention; bit
+///          reversal and transpose of p = 2^d nodes, d even, load a link with sqrt(p) / 2 messages.
 void permute_direct(Node& node, const Call& call) {
-  const Permutation permutation = call.arguments.permutation;
-  const Rank p = node.size(), r = node.rank(), partner = permuted(permutation, r, p);
-  Traveller block(node, call.input, call.output, partner == r ? 0 : 1);
-  if (partner != r) {
+  const Permutation& permutation = call.arguments.permutation;
+  const Rank p = node.size(), r = node.rank(), to = permutation.destination(r, p);
+  Traveller block(node, call.input, call.output, to == r ? 0 : 1);
+  if (to != r) {
     const auto [leaving, arriving] = block.next();
-    node.step(exchange(partner, leaving, arriving));  // its own inverse
-  } else if (!is_identity(permutation, p)) {
+    node.step({send(to, leaving), receive(permutation.origin(r, p), arriving)});
+  } else if (!permutation.is_identity(p)) {
     node.step();
   }
 }
@@ -37,12 +37,12 @@ WORMCUBE_ALGORITHM(permute_direct){
     .remark = "hypercubes: complement is free of contention, transpose and bit reversal are not",
     .predict = [](const Setting& setting) -> Prediction {
       const Rank p = setting.topology.nodes();
-      const Permutation permutation = setting.arguments.permutation;
+      const Permutation& permutation = setting.arguments.permutation;
       PatternSteps steps(setting.topology);
-      if (is_identity(permutation, p)) return steps.with_loads({0, 0, 0, 0});
+      if (permutation.is_identity(p)) return steps.with_loads({0, 0, 0, 0});
       std::vector<PatternMessage> messages;
       for (Rank r = 0; r < p; ++r) {
-        const Rank to = permuted(permutation, r, p);
+        const Rank to = permutation.destination(r, p);
         if (to != r) messages.push_back({r, to});
       }
       steps.add(messages);

@@ -61,9 +61,10 @@ ShiftPowers powers_of(const Options& options) { return options.choice<ShiftPower
 /// Network  any of p = 2^d nodes; one-port.
 /// Cost     (ts + tw m) times the steps: for `forward` one for bit 0 of q = by mod p and two for
 ///          each other bit set, at most 2 log p - 1; for `both` at most log p.
-/// Links    neighbours only, each link one message in a step, if node i is at label gray(i) (a
-///          group of a hypercube's nodes in that order). A network numbered otherwise routes the
-///          same messages over longer, shared paths: use shift_direct there.
+/// Links    neighbours only, each link one message in a step, if node i is at label gray(i): on
+///          gray-hypercube:D, or in a group of a hypercube's nodes in that order. A network
+///          numbered otherwise routes the same messages over longer, shared paths: use shift_direct
+///          there.
 void shift_gray_code(Node& node, const Call& call) {
   const std::int64_t by = call.arguments.by;
   const ShiftPowers powers = powers_of(call.options);
@@ -84,7 +85,7 @@ WORMCUBE_ALGORITHM(shift_gray_code){
     .summary = "leaps of powers of two, two links each if node i is at label gray(i); 2^d nodes",
     .source = "Grama, Gupta, Karypis, Kumar, sec. 4.6.2, Fig. 4.23, Eq. 4.11",
     .exactly_once = false,  // a block may pass through a node twice on its leaps forth and back
-    .remark = "free of contention if node i is at the hypercube's label gray(i)",
+    .remark = "free of contention if node i is at label gray(i): on gray-hypercube:D",
     .options = {{.name = "powers",
                  .choices = {"forward", "both"},
                  .help = "forward: the bits of q; both: signed digits, at most log p steps"}},

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import difflib
 import functools
-from typing import Any, Dict, Iterable, List, NamedTuple, Optional, Sequence, Tuple
+from typing import Any, Callable, Dict, Iterable, List, NamedTuple, Optional, Sequence, Tuple
 
 from .errors import NodeError, UsageError
 
@@ -141,6 +141,7 @@ OPERATIONS = ("broadcast", "reduce", "allgather", "allgatherv", "gather", "gathe
               "scatter", "scatterv", "alltoall", "alltoallv", "shift", "permute", "k_broadcast", "k_reduce", "k_alltoall", "k_gather", "barrier")
 _ARGUMENTS = {"root": ("broadcast", "reduce", "gather", "gatherv", "scatter", "scatterv"), "distance": ("shift",),
               "sources": ("k_broadcast", "k_alltoall", "k_reduce", "k_gather"), "permutation": ("permute",)}
+PERMUTATIONS = ("complement", "bit-reversal", "transpose", "shuffle", "butterfly")
 _DEFAULTS: Dict[str, Any] = {"root": 0, "distance": 1, "sources": (0,), "permutation": "complement"}
 
 
@@ -169,23 +170,53 @@ class Operation:
             if not isinstance(node, int) or not 0 <= node < self.nodes:
                 raise UsageError(f"{key} {node} is out of range; nodes are 0 to {self.nodes - 1}")
         if key == "permutation":
-            self._permutation(str(value))
+            if not isinstance(value, str):  # images, written as a schedule writes them
+                images = [str(image) for image in value]
+                value = ",".join(images) + ("," if len(images) == 1 else "")
+            self._permutation(value)
         return value
 
     def _permutation(self, name: str) -> List[int]:
+        """The images of the nodes: where each node's block goes."""
         p = self.nodes
         bits, side = p.bit_length() - 1, round(p ** 0.5)
-        if name == "complement":
-            return [p - 1 - r for r in range(p)]
-        if name == "bit-reversal":
-            if p != 1 << bits:
-                raise UsageError(f"bit-reversal needs a power of two nodes, not {p}")
-            return [int(f"{r:0{bits}b}"[::-1], 2) if bits else 0 for r in range(p)]
-        if name == "transpose":
-            if p != side * side:
-                raise UsageError(f"transpose needs a square number of nodes, not {p}")
-            return [r % side * side + r // side for r in range(p)]
-        raise UsageError(f"unknown permutation '{name}'; available: complement bit-reversal transpose")
+        if "," in name:
+            return self._images(name)
+        if name not in PERMUTATIONS:
+            raise UsageError(f"unknown permutation '{name}'; available: {' '.join(PERMUTATIONS)}, or images such as 1,2,0")
+        if name in ("bit-reversal", "butterfly") and p != 1 << bits:
+            raise UsageError(f"{name} needs a power of two nodes, not {p}")
+        if name == "transpose" and p != side * side:
+            raise UsageError(f"transpose needs a square number of nodes, not {p}")
+        if name == "shuffle" and p % 2 and p > 1:
+            raise UsageError(f"shuffle needs an even number of nodes, not {p}")
+        ends = p // 2 | 1
+        image: Dict[str, Callable[[int], int]] = {
+            "complement": lambda r: p - 1 - r,
+            "bit-reversal": lambda r: int(f"{r:0{bits}b}"[::-1], 2) if bits else 0,
+            "transpose": lambda r: r % side * side + r // side,
+            "shuffle": lambda r: r if r == p - 1 else 2 * r % (p - 1),
+            "butterfly": lambda r: r if r & ends in (0, ends) else r ^ ends,
+        }
+        return [image[name](r) for r in range(p)]
+
+    def _images(self, text: str) -> List[int]:
+        words = [word for word in text.split(",") if word]
+        for word in words:
+            if not word.isdigit():
+                raise UsageError(f"permutation: '{word}' is not a node number")
+        images = [int(word) for word in words]
+        if len(images) != self.nodes:
+            raise UsageError(f"the permutation has {len(images)} images for {self.nodes} nodes; give one for each node")
+        seen: Dict[int, int] = {}
+        for node, image in enumerate(images):
+            if image >= self.nodes:
+                raise UsageError(f"permutation: image {image} of node {node}; {self.nodes} images are 0 to {self.nodes - 1}")
+            if image in seen:
+                missing = min(set(range(self.nodes)) - set(images))
+                raise UsageError(f"permutation: {image} is repeated, as the image of nodes {seen[image]} and {node}; the first missing number is {missing}")
+            seen[image] = node
+        return images
 
     @property
     def several(self) -> bool:
@@ -245,7 +276,7 @@ class Operation:
         if name == "shift":
             return [(((node - argument["distance"]) % p,), 0)]
         if name == "permute":
-            return [((self._permutation(argument["permutation"])[node],), 0)]
+            return [((self._permutation(argument["permutation"]).index(node),), 0)]
         if name == "k_broadcast":
             return [((s,), 0) for s in argument["sources"]]
         if name == "k_alltoall":

@@ -28,6 +28,8 @@ class Best(Result):
     block_bytes: int
     cost_model: CostModel
     cost: str
+    links: int
+    equal_cost_factor: float
     ties: List[str]
     ranking: List[Ranked]
     provenance: Provenance
@@ -35,6 +37,8 @@ class Best(Result):
     winner_reason: Optional[str] = None
     model_time_us: Optional[float] = None
     model_time_us_reason: Optional[str] = None
+    links_time_us: Optional[float] = None
+    links_time_us_reason: Optional[str] = None
     margin: Optional[float] = None
     margin_reason: Optional[str] = None
     formula_winner: Optional[str] = None
@@ -1071,6 +1075,10 @@ class TopologyFacts(Result):
     channels: int
     deadlock_free: bool
     dimensions: List[TopologyFactsDimensions]
+    distance_from: int
+    nodes_at_distance: List[int]
+    nodes_alike: bool
+    eccentricity: int
     bound_cut_searched: str
     bound_cut_cables: int
     bound_cut_part: int
@@ -1086,6 +1094,10 @@ class TopologyFacts(Result):
     cycle_reason: Optional[str] = None
     cables: Optional[List[List[Any]]] = None
     cables_reason: Optional[str] = None
+    eccentricity_min: Optional[int] = None
+    eccentricity_min_reason: Optional[str] = None
+    eccentricity_max: Optional[int] = None
+    eccentricity_max_reason: Optional[str] = None
     status_min: Optional[int] = None
     status_min_reason: Optional[str] = None
     status_max: Optional[int] = None

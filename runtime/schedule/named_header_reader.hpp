@@ -181,6 +181,12 @@ class NamedHeaderReader : protected NameReader {
         } while (accept(','));
       } else if (accept("permutation")) {
         operation.permutation = std::string(shown(word()));
+        while (accept(',')) {  // images; a single one is followed by a comma
+          charge(2 * sizeof(Rank));
+          operation.permutation += ',';
+          skip_blanks();
+          if (!line_.empty()) operation.permutation += std::to_string(number<Rank>("a node"));
+        }
       } else {
         fail(fmt::format("root, by, sources or permutation expected before '{}'", shown(line_)));
       }

@@ -10,6 +10,7 @@
 #include <array>
 #include <numeric>
 #include <set>
+#include <utility>
 
 #include <fmt/core.h>
 #include <fmt/ranges.h>
@@ -72,6 +73,20 @@ Graph wrapped_butterfly(int levels) {
                            fmt::format("butterfly:{}", d),
                            d == 1   ? "one level, joined to itself: one cable"
                            : d == 2 ? "between its 2 levels the straight cables coincide"
+                                    : "");
+}
+
+Graph gray_hypercube(int dimensions) {
+  const int d = in_range("gray-hypercube", "dimensions", dimensions, 16);
+  // The Gray code is linear: gray(a ^ b) = gray(a) ^ gray(b), and gray(2^k - 1) = 2^(k-1).
+  CayleyStructure group{.order = Rank{1} << d,
+                        .generators = {},
+                        .product = [](Rank a, Rank b) { return a ^ b; },
+                        .inverse = [](Rank a) { return a; }};
+  for (int k = 1; k <= d; ++k) group.generators.push_back((Rank{1} << k) - 1);
+  return Graph::from_group(std::move(group), fmt::format("gray-hypercube:{}", d),
+                           d == 1   ? "one cable"
+                           : d == 2 ? "a ring of 4"
                                     : "");
 }
 
@@ -239,6 +254,17 @@ constexpr std::array all_kinds{
                 .graph = wrapped_butterfly,
                 .several = "butterfly:3*butterfly:2",
                 .what = "a number of levels",
+                .most = 16},
+    NetworkKind{.name = "gray-hypercube",
+                .example = "gray-hypercube:3",
+                .syntax = "gray-hypercube:D",
+                .meaning = "a hypercube, node i at the label i ^ i/2 of the Gray code: nodes that "
+                           "follow each other are neighbours",
+                .nodes = "2^D, D to 16",
+                .samples = "gray-hypercube:1 gray-hypercube:2 gray-hypercube:4",
+                .graph = gray_hypercube,
+                .several = "gray-hypercube:3*gray-hypercube:2",
+                .what = "a number of dimensions",
                 .most = 16},
     NetworkKind{.name = "circulant",
                 .example = "circulant:12+1+3",

@@ -47,6 +47,11 @@ Graph cube_connected_cycles(int dimensions);
 /// `butterfly:D`, wrapped: node w*D + i (row w, level i) is joined to rows w and w ^ 1<<i of the
 /// next level, i + 1 mod D. 1 to 16 levels.
 Graph wrapped_butterfly(int levels);
+/// `gray-hypercube:D`: the hypercube whose node i is at label gray(i) = i ^ i/2, so that ranks
+/// that follow each other are neighbours: i is joined to i ^ (2^k - 1) for k = 1 .. D. 1 to 16
+/// dimensions.
+/// Source: Grama, Gupta, Karypis, Kumar, Fig. 4.23.
+Graph gray_hypercube(int dimensions);
 /// `circulant:N+S+..`: node v is joined to v +- s for each offset s. Connected only if no number
 /// but 1 divides N and all offsets.
 Graph circulant(Rank nodes, const std::vector<Rank>& offsets);

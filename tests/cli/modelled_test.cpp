@@ -172,6 +172,42 @@ TEST_CASE("best by replay, or by times measured, has those that are least by the
   in_order("formula", "model_time_us");
 }
 
+TEST_CASE("best compares networks by links times time, and at equal cost", "[cli]") {
+  const auto plain =
+      run_wormcube("best allgather --on torus:8x8,hypercube:6 --ports one --bytes 1K --json -")
+          .json();
+  REQUIRE(plain.size() == 2);
+  for (const auto& row : plain) {
+    CHECK(row["links_time_us"] == row["links"].get<double>() * row["model_time_us"].get<double>());
+    CHECK(row["equal_cost_factor"] == 1.0);
+  }
+  CHECK(plain[0]["links"] == 256);
+  // P4.25: by wires a mesh's links are log p / 4 times as fast, by bisection sqrt(p) / 4 times.
+  const auto factor = [](const std::string& by) {
+    const auto rows = run_wormcube(
+                          "best allgather --on torus:8x8 --ports one --bytes 1K "
+                          "--equal-cost-to hypercube:6 --equal-cost-by " +
+                          by + " --json -")
+                          .json();
+    CHECK(rows[0]["cost_model"]["tw_us_per_byte"].get<double>() ==
+          Approx(0.001 * rows[0]["equal_cost_factor"].get<double>()));
+    return rows[0]["equal_cost_factor"].get<double>();
+  };
+  CHECK(factor("links") == Approx(4.0 / 6));
+  CHECK(factor("bisection") == Approx(4.0 / 8));
+  const auto refused = [](const std::string& options) {
+    const auto output = run_wormcube("best allgather --bytes 1K " + options);
+    CHECK(output.exit == 2);
+    return output.err;
+  };
+  CHECK_THAT(refused("--on torus:4x4 --equal-cost-to hypercube:6"),
+             Catch::Contains("it has 64 nodes, torus:4x4 has 16"));
+  CHECK_THAT(refused("--on torus:8x8 --equal-cost-by links"),
+             Catch::Contains("no effect without --equal-cost-to"));
+  CHECK_THAT(refused("--on torus:8x8 --equal-cost-to hypercube:6 --cost replay"),
+             Catch::Contains("use --cost formula"));
+}
+
 TEST_CASE("work counts all nodes, and auto by work picks the least", "[cli]") {
   // Two messages a node to its neighbours on the line, 100 bytes each; then the same by hand.
   const auto rows =

@@ -57,6 +57,26 @@ TEST_CASE("topology prints status and bounds as exact fractions and as numbers")
                      "one-port bound   12 steps of total exchange (the busiest node of a tree)"));
 }
 
+TEST_CASE("topology prints how many nodes are how far, and eccentricities") {
+  const auto cube = run_wormcube("topology hypercube:3 --json -").json();
+  CHECK(cube["nodes_at_distance"] == nlohmann::json{1, 3, 3, 1});
+  CHECK(cube["distance_from"] == 0);
+  CHECK(cube["nodes_alike"] == true);
+  CHECK(cube["eccentricity"] == 3);
+  const auto mesh = run_wormcube("topology mesh:3x3 --node 4 --json -").json();
+  CHECK(mesh["nodes_at_distance"] == nlohmann::json{1, 4, 4});
+  CHECK(mesh["distance_from"] == 4);
+  CHECK(mesh["nodes_alike"] == false);
+  CHECK(mesh["eccentricity_min"] == 2);
+  CHECK(mesh["eccentricity_max"] == 4);
+  CHECK_THAT(run_wormcube("topology hypercube:3").out,
+             Catch::Contains("1 3 3 1 nodes at 0 to 3 links from any node (all look alike)") &&
+                 Catch::Contains("3 of every node"));
+  CHECK_THAT(run_wormcube("topology mesh:3x3").out,
+             Catch::Contains("1 2 3 2 1 nodes at 0 to 4 links from node 0") &&
+                 Catch::Contains("2 to 4 (radius and diameter)"));
+}
+
 TEST_CASE("topology says why a network has no such figures") {
   const auto tree = run_wormcube("topology tree:8 --json -").json();
   CHECK(tree["average_status"].is_null());

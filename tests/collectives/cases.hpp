@@ -111,9 +111,12 @@ inline std::vector<Arguments> every_argument(const Algorithm& algorithm, Rank no
     }
   }
   if (operation->permutes) {
-    for (const Permutation permutation : {Permutation::bit_reversal, Permutation::transpose}) {
+    for (const Permutation::Name permutation : Permutation::names) {
       add([=](Arguments& a) { a.permutation = permutation; });
     }
+    std::vector<Rank> next;
+    for (Rank r = 1; r <= nodes; ++r) next.push_back(r % nodes);
+    add([&](Arguments& a) { a.permutation = Permutation(next); });
   }
   if (operation->has_sources) {
     for (const int every : {1, 2, 3}) {

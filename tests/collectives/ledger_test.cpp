@@ -98,6 +98,7 @@ const std::vector<Entry> textbook{
     {"shift", "gray-code:powers=both", "hypercube"},
     {"shift", "unit-steps", "ring line mesh"},
     {"permute", "direct", "hypercube"},
+    {"permute", "valiant", "hypercube"},
     {"k_broadcast", "bruck", "complete"},
     {"k_broadcast", "hypercube:order=ascending", "hypercube"},
     {"k_broadcast", "hypercube:order=descending", "hypercube"},
@@ -147,8 +148,7 @@ std::vector<Arguments> calls_of(Operation operation, Rank p) {
       add([=](Arguments& a) { a.by = by; });
     }
   } else if (operation->permutes) {
-    for (const Permutation permutation :
-         {Permutation::complement, Permutation::bit_reversal, Permutation::transpose}) {
+    for (const Permutation::Name permutation : Permutation::names) {
       add([=](Arguments& a) { a.permutation = permutation; });
     }
   } else if (operation->has_sources) {

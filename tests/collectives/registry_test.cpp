@@ -442,11 +442,11 @@ TEST_CASE("auto leaves out baselines, algorithms that are slow to plan, and the 
     }
   }
   CHECK(left_out == std::set<std::string>{
-                        "alltoall naive-direct", "alltoall product", "alltoall product-multiport",
-                        "alltoall product-multiport-general", "alltoall product-naive",
-                        "broadcast naive", "broadcast peel", "broadcast quad", "broadcast squeeze",
-                        "gather direct", "gatherv direct", "reduce direct", "scatter direct",
-                        "scatterv direct"});
+                        "allgather naive", "alltoall naive-direct", "alltoall product",
+                        "alltoall product-multiport", "alltoall product-multiport-general",
+                        "alltoall product-naive", "broadcast naive", "broadcast peel",
+                        "broadcast quad", "broadcast squeeze", "gather direct", "gatherv direct",
+                        "reduce direct", "scatter direct", "scatterv direct"});
 }
 
 TEST_CASE("auto prefers an algorithm made for the available ports among equally fast ones",

@@ -148,6 +148,29 @@ TEST_CASE("powers of two along a Gray code: neighbours only, two steps each, one
   }
 }
 
+TEST_CASE("with Gray labels a shift by a power of two takes two links at most, by one takes one",
+          "[collectives][shift]") {  // Fig. 4.23
+  for (int d = 1; d <= 7; ++d) {
+    const std::string network = sized("gray-hypercube", d);
+    for (int b = 0; b < d; ++b) {
+      for (const Rank q : {1 << b, -(1 << b)}) {
+        const CheckResult direct = checked(shift, "direct", network, by(q));
+        CHECK(direct.report.max_hops == (b == 0 || d == 1 ? 1 : 2));
+        for (const char* powers : {"forward", "both"}) {
+          if (q < 0 && std::string_view(powers) == "forward") continue;
+          const CheckResult steps =
+              checked(shift, std::string("gray-code:powers=") + powers, network, by(q));
+          CHECK(steps.report.max_hops == 1);
+          CHECK(steps.report.link_load_max == 1);
+          CHECK(steps.report.startups == (b == 0 ? 1U : 2U));
+        }
+      }
+    }
+  }
+  // With natural labels a shift by one takes up to log p links.
+  CHECK(checked(shift, "gray-code", "hypercube:5", by(1)).report.max_hops == 5);
+}
+
 TEST_CASE("signed digits are the fewest steps, and log p of them are needed",
           "[collectives][shift]") {
   for (int d = 1; d <= 10; ++d) {
@@ -233,8 +256,8 @@ TEST_CASE("named permutations in one step: row 7.9", "[collectives][shift]") {
   for (const char* network : {"ring:9", "mesh:5x5", "torus:3x3", "complete:4"}) {
     checked(operations::permute, "direct", network, permuting(Permutation::transpose));
   }
-  CHECK(permuted(Permutation::bit_reversal, 1, 8) == 4);
-  CHECK(permuted(Permutation::transpose, 5, 9) == 7);
+  CHECK(Permutation(Permutation::bit_reversal).destination(1, 8) == 4);
+  CHECK(Permutation(Permutation::transpose).destination(5, 9) == 7);
   const auto refused = [&](Permutation permutation, const char* network) {
     return refusal(parse_collective(operations::permute, "direct", permuting(permutation)),
                    Topology::parse(network))

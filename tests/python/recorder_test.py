@@ -251,6 +251,16 @@ class Refusals(unittest.TestCase):
         with self.assertRaisesRegex(wc.UsageError, r"^unknown operation 'allgathr' \(did you mean 'allgather'\?\); available: broadcast reduce allgather"):
             wc.record(ring, "ring:4", "allgathr")
 
+    def test_permutations(self):
+        def rotate(node, mine, out):
+            out[0] = yield [node.send((node.rank + 1) % 3, mine), node.receive((node.rank - 1) % 3)]
+        schedule = wc.record(rotate, "ring:3", "permute", permutation=[1, 2, 0])
+        self.assertIn("operation permute permutation 1,2,0\n", schedule.text)
+        self.refused("permutation: 1 is repeated, as the image of nodes 0 and 2; the first missing number is 2", rotate, "ring:3", "permute",
+                     permutation=[1, 0, 1])
+        self.refused("the permutation has 2 images for 3 nodes; give one for each node", rotate, "ring:3", "permute", permutation="1,0")
+        self.refused("shuffle needs an even number of nodes, not 3", rotate, "ring:3", "permute", permutation="shuffle")
+
     def test_a_network_is_a_text_a_topology_or_a_graph(self):
         self.refused("a network is a text, a Topology or a networkx graph, not int", textbook.ring, 4, "allgather")
 

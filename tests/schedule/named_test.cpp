@@ -138,6 +138,8 @@ TEST_CASE("schedules of one step are proved for the other operations", "[schedul
       one_step("ring:5", "shift by 2", "nodes 0..4: send 8 to +2 [+0], receive 8 from -2"),
       one_step("complete:4", "permute permutation complement",
                "nodes 0..3: send 8 to ^3 [+0], receive 8 from ^3"),
+      one_step("complete:4", "permute permutation 1,2,3,0",
+               "nodes 0..3: send 8 to +1 [+0], receive 8 from -1"),
       one_step("complete:3", "k_broadcast sources 0,1",
                "nodes 0..1: send 8 to ^1 [+0], send 8 to 2 [+0], receive 8 from ^1|node 2: receive "
                "8 from 0, receive 8 from 1"),
@@ -150,7 +152,7 @@ TEST_CASE("schedules of one step are proved for the other operations", "[schedul
                "from 1",
                "node 1: combine 16 [0.0+1.0 {0 1}.0+2.0]|node 2: combine 16 [0.1+1.1 {0 "
                "1}.1+2.1]")};
-  const std::vector<std::size_t> messages{1, 2, 5, 4, 4, 4, 4};
+  const std::vector<std::size_t> messages{1, 2, 5, 4, 4, 4, 4, 4};
   for (std::size_t i = 0; i < texts.size(); ++i) {
     CAPTURE(texts[i]);
     CHECK(first_finding(texts[i]) == "passed");

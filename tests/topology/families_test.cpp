@@ -2,12 +2,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "wormcube/runtime/topology/families.hpp"
 
+#include "wormcube/runtime/base/numbers.hpp"
 #include "wormcube/runtime/topology/cayley.hpp"
 #include "wormcube/runtime/topology/routing.hpp"
 #include "wormcube/runtime/topology/topology.hpp"
 #include "wormcube/tests/topology/samples.hpp"
 
 #include <algorithm>
+#include <bit>
 #include <set>
 
 #include <catch2/catch.hpp>
@@ -47,6 +49,9 @@ TEST_CASE("a named graph has the nodes, the degree and the diameter of the liter
       {"butterfly:3", 24, 4, 4},
       {"butterfly:4", 64, 4, 6},
       {"butterfly:5", 160, 4, 7},
+      {"gray-hypercube:1", 2, 1, 1},
+      {"gray-hypercube:2", 4, 2, 2},
+      {"gray-hypercube:5", 32, 5, 5},
       {"circulant:12+1+3", 12, 4, 3},
       {"circulant:8+1+4", 8, 3, 2},
       {"circulant:7+2", 7, 2, 3},
@@ -89,6 +94,14 @@ TEST_CASE("a named graph's nodes are joined as its numbering says", "[topology]"
   CHECK(parse("petersen") == samples::petersen());
   CHECK(neighbours(parse("star:5"), 0) == std::set<Rank>{1, 2, 3, 4});
   CHECK(neighbours(parse("star:5"), 3) == std::set<Rank>{0});
+  const Graph gray = parse("gray-hypercube:4");
+  for (Rank i = 0; i < 16; ++i) {
+    for (const Rank j : neighbours(gray, i)) {
+      REQUIRE(std::has_single_bit(static_cast<unsigned>(gray_code(i) ^ gray_code(j))));
+    }
+    REQUIRE(neighbours(gray, i).size() == 4);
+  }
+  CHECK(neighbours(gray, 3) == std::set<Rank>{0, 2, 4, 12});
   CHECK(neighbours(parse("circulant:12+1+3"), 1) == std::set<Rank>{0, 2, 4, 10});
   CHECK(neighbours(parse("twisted:4x8"), 0) == std::set<Rank>{1, 7, 8, 28});
   CHECK(neighbours(parse("twisted:4x8"), 26) == std::set<Rank>{18, 25, 27, 6});
@@ -114,11 +127,12 @@ TEST_CASE("a named graph's nodes are joined as its numbering says", "[topology]"
 
 TEST_CASE("a Cayley graph's group has an identity, inverses and a product that is associative",
           "[topology]") {
-  const Graph graph = parse(GENERATE(
-      "ring:1", "ring:2", "ring:3", "ring:7", "line:1", "line:2", "complete:1", "complete:2",
-      "complete:6", "ccc:1", "ccc:2", "ccc:3", "butterfly:1", "butterfly:2", "butterfly:3",
-      "circulant:2+1", "circulant:12+1+3", "circulant:8+1+4", "star-graph:1", "star-graph:2",
-      "star-graph:4", "bubble-sort:4", "cayley:2341", "cayley:231+213"));
+  const Graph graph = parse(
+      GENERATE("ring:1", "ring:2", "ring:3", "ring:7", "line:1", "line:2", "complete:1",
+               "complete:2", "complete:6", "ccc:1", "ccc:2", "ccc:3", "butterfly:1", "butterfly:2",
+               "butterfly:3", "circulant:2+1", "gray-hypercube:1", "gray-hypercube:4",
+               "circulant:12+1+3", "circulant:8+1+4", "star-graph:1", "star-graph:2",
+               "star-graph:4", "bubble-sort:4", "cayley:2341", "cayley:231+213"));
   CAPTURE(graph.name());
   const auto group = graph.cayley();
   REQUIRE(group != nullptr);

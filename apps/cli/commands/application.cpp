@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "wormcube/apps/cli/commands/application.hpp"
 
+#include "wormcube/apps/cli/options/algorithms.hpp"
 #include "wormcube/apps/cli/options/cluster.hpp"
 #include "wormcube/apps/cli/options/modelled.hpp"
 #include "wormcube/apps/cli/options/numbers.hpp"
@@ -34,6 +35,7 @@ void add_options(CLI::App& app, ApplicationOptions& options, const std::string& 
                  "How many messages a node sends and receives at a time. one: one of each; all: "
                  "one of each per link; auto: as many as the algorithm was designed for")
       ->type_name("auto|one|all")
+      ->check(no_number_of_ports())
       ->check(one_of({"auto", "one", "all"}))
       ->capture_default_str()
       ->group("What");

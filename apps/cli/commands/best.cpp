@@ -7,6 +7,7 @@
 #include "wormcube/apps/cli/options/algorithms.hpp"
 #include "wormcube/apps/cli/options/choice.hpp"
 #include "wormcube/apps/cli/options/cost.hpp"
+#include "wormcube/apps/cli/options/equal_cost.hpp"
 #include "wormcube/apps/cli/options/help.hpp"
 #include "wormcube/apps/cli/options/machine.hpp"
 #include "wormcube/apps/cli/options/measured.hpp"
@@ -41,6 +42,7 @@ struct BestCommand {
   std::string ports = "both";
   CostModel model;
   ChoiceOptions choice;
+  EqualCostOptions equal_cost;
   MachineFlags machine;
   int iterations = 11;
   bool markdown = false;
@@ -214,6 +216,13 @@ Json ranked_json(const Contestant& contestant, const Topology& topology) {
   return json;
 }
 
+/// The links times the winner's time: what the speed costs; nothing if `us` is no time.
+std::optional<double> links_time(const BestCommand& options, const Topology& topology,
+                                 const Contest& contest) {
+  if (options.choice.by_work() || !contest.has_winner()) return std::nullopt;
+  return static_cast<double>(topology.links()) * *contest.winner().us;
+}
+
 Json contest_json(const BestCommand& options, Operation operation, const Topology& topology,
                   Ports ports, const Contest& contest) {
   Json json{{"operation", operation->name},       {"topology", topology.name()},
@@ -227,6 +236,10 @@ Json contest_json(const BestCommand& options, Operation operation, const Topolog
       "no algorithm with formulas runs here");
   put(json, "margin", won ? json_value(contest.margin()) : Json(nullptr),
       "no other algorithm has a known time, or the time is 0");
+  json["links"] = topology.links();
+  put(json, "links_time_us", json_value(links_time(options, topology, contest)),
+      "--cost work has no time, or no algorithm with formulas runs here");
+  json["equal_cost_factor"] = options.equal_cost.factor(topology);
   const auto takes = won ? contest.formula_ratio() : std::nullopt;
   put(json, "formula_winner",
       takes ? Json(contest.by_formula()->collective().text()) : Json(nullptr),
@@ -304,6 +317,7 @@ ExitCode best(Context& context, const BestCommand& given) {
   const std::vector<Topology> topologies = parse_topologies(options.on);
   const std::vector<Operation> operations = operations_of(options.operation);
   options.ranked.require(operations);
+  options.equal_cost.require(options.choice.by);
   if (!options.markdown) print_operator(options.output, options.ranked, operations);
   if (!options.markdown) print_choice(options.output, options.choice, options.model);
   const bool by_replay = options.choice.by_replay(), by_work = options.choice.by_work(),
@@ -324,6 +338,8 @@ ExitCode best(Context& context, const BestCommand& given) {
   if (by_replay && options.machine.time_limit <= 0) {
     require_affordable(options, operations, weights, sizes);
   }
+  const CostModel model = options.model;
+  if (!options.markdown) options.equal_cost.print(options.output, topologies);
   Progress progress(context, options.output, "best");
   const bool reduces =
       std::ranges::any_of(operations, [](Operation operation) { return operation->reduces; });
@@ -338,6 +354,8 @@ ExitCode best(Context& context, const BestCommand& given) {
                         : measured ? "measured"
                                    : "model",
                 .unit = by_work ? "KiB" : "us"},
+               {.head = "links", .wide = true},
+               {.head = "links x time", .unit = "us", .wide = true},
                {.head = "same bits", .text = true, .wide = !reduces, .drop = 3},
                {.head = "runner-up", .text = true, .drop = 1},
                {.head = "runner-up / best"}});
@@ -359,6 +377,7 @@ ExitCode best(Context& context, const BestCommand& given) {
     }
     for (Weights& weighed : weights) {
       const Topology& topology = weighed.topology();
+      options.model = options.equal_cost.applied(model, topology);
       const std::unique_ptr<CallFigures> figures = call_figures(options.choice, topology);
       std::optional<MeasuredTimes> runs;
       if (measured) runs.emplace(context, topology, options.machine, options.iterations);
@@ -389,6 +408,7 @@ ExitCode best(Context& context, const BestCommand& given) {
           table.add({std::string(operation->name), topology.name(), std::string(to_string(ports)),
                      size_text(at.block_bytes), size_text(contests[last].block_bytes),
                      name_of(at.winner()), model_cell(at.winner().us, at.winner().at_least()),
+                     std::to_string(topology.links()), cell(links_time(options, topology, at)),
                      same_bits_cell(at.winner().collective(), topology),
                      second ? name_of(at.ranked[1]) : "-", cell(at.margin())},
                     at.has_winner());
@@ -433,12 +453,14 @@ Action add_best(CLI::App& program) {
   app.add_option("--ports", options->ports,
                  "Rank for one-port nodes, for all-port nodes, or for both")
       ->type_name("one|all|both")
+      ->check(no_number_of_ports())
       ->check(one_of({"one", "all", "both"}))
       ->capture_default_str();
   app.add_flag("--markdown", options->markdown, "Print a Markdown table for each operation")
       ->group("Output");
   add_choice_options(app, options->choice, options->model, "--cost",
                      {"formula", "replay", "work", "measured"});
+  add_equal_cost_options(app, options->equal_cost);
   app.add_option("--iterations", options->iterations,
                  "With --cost measured: number of timed calls per algorithm")
       ->type_name("N")
@@ -459,10 +481,14 @@ Action add_best(CLI::App& program) {
       "are left out unless --algorithm names them. Reductions are sums of doubles unless "
       "--operator and --type say otherwise. For rounded sums, algorithms that leave different last "
       "bits on different nodes are left out, as with `auto`. With --any-bits they are ranked too, "
-      "and the column `same bits` marks them.\n\n"
+      "and the column `same bits` marks them. --wide adds a network's links, and their number "
+      "times "
+      "the winner's time: its cost effectiveness, the lower the better.\n\n"
       "Examples:\n"
       "  wormcube best alltoall --on torus:8x8\n"
       "  wormcube best alltoall --on torus:4x4,mesh:4x4 --cost replay --machine paragon\n"
+      "  wormcube best allgather --on ring:64,torus:8x8,hypercube:6 --wide\n"
+      "  wormcube best allgather --on torus:8x8,hypercube:6 --equal-cost-to hypercube:6\n"
       "  wormcube best allreduce --on ring:27,torus:8x8 --ports all --bytes 1K..16M --json "
       "map.json");
   return [options](Context& context) { return best(context, *options); };

@@ -447,6 +447,7 @@ Action add_list(CLI::App& program) {
                  "Mark what `auto` picks for one-port nodes, for all-port nodes, or for both "
                  "(default: the ports of --machine, or else both)")
       ->type_name("one|all|both")
+      ->check(no_number_of_ports())
       ->check(one_of({"one", "all", "both"}))
       ->group("What");
   add_sizes_option(app, options->bytes, "Block size for the modelled time");

@@ -4,6 +4,7 @@
 
 #include "wormcube/apps/cli/commands/cables.hpp"
 #include "wormcube/apps/cli/commands/commands.hpp"
+#include "wormcube/apps/cli/commands/topology_distances.hpp"
 #include "wormcube/apps/cli/core/json.hpp"
 #include "wormcube/apps/cli/options/machine.hpp"
 #include "wormcube/apps/cli/options/networks.hpp"
@@ -440,6 +441,7 @@ ExitCode show(const Context& context, const TopologyCommand& options) {
   result["dimensions"] = dimensions_json(topology);
   put_cables(result, topology);
   progress.doing("distances and cuts");
+  show_distances(topology, options.node, output, result);
   show_theory(topology, options.node, output, result);
   show_link_bounds(topology, output, result);
   if (options.node < 0 && options.route.empty() && !options.ring) show_dimensions(topology, output);

@@ -4,6 +4,7 @@
 
 #include "wormcube/apps/cli/options/numbers.hpp"
 #include "wormcube/runtime/base/error.hpp"
+#include "wormcube/runtime/base/numbers.hpp"
 
 #include <optional>
 #include <utility>
@@ -30,6 +31,20 @@ void AlgorithmOptions::use_ports_of(std::string_view name, bool all_port) {
   ports = all_port ? "all" : "one";
 }
 
+CLI::Validator no_number_of_ports() {
+  const auto complaint = [](const std::string& text) -> std::string {
+    const auto count = number_of<int>(text);
+    if (!count) return {};
+    if (*count == 1) return "write `one` for one port";
+    return fmt::format(
+        "{} ports: a node has one port or one per link, nothing between is modelled. Use a network "
+        "whose nodes have {} links with --ports all, or bracket the time: --ports one is not "
+        "faster, --ports all not slower",
+        *count, *count);
+  };
+  return {complaint, ""};
+}
+
 void add_algorithm_options(CLI::App& app, AlgorithmOptions& options) {
   app.add_option("--algorithm", options.names,
                  "Names from `wormcube list`, separated by commas, each with its options: "
@@ -46,6 +61,7 @@ void add_algorithm_options(CLI::App& app, AlgorithmOptions& options) {
                  "How many messages a node sends and receives at a time. `one`: one of each; "
                  "`all`: one of each per link; `auto`: as many as the algorithm was designed for")
       ->type_name("auto|one|all")
+      ->check(no_number_of_ports())
       ->check(one_of({"auto", "one", "all"}))
       ->capture_default_str()
       ->group("What");

@@ -35,6 +35,8 @@ struct AlgorithmOptions {
 };
 std::string names_text(const AlgorithmOptions& options);
 void add_algorithm_options(CLI::App& app, AlgorithmOptions& options);
+/// A check of --ports that refuses numbers and says what to use instead.
+CLI::Validator no_number_of_ports();
 
 using apps::AutoChooser;
 

@@ -3,8 +3,8 @@
 #include "wormcube/apps/cli/options/call.hpp"
 
 #include "wormcube/apps/cli/options/numbers.hpp"
+#include "wormcube/apps/cli/options/permutation.hpp"
 #include "wormcube/runtime/base/error.hpp"
-#include "wormcube/runtime/topology/words.hpp"
 
 #include <algorithm>
 #include <charconv>
@@ -53,9 +53,11 @@ void add_call_options(CLI::App& app, CallOptions& options) {
           ->group(group);
   options.permutation_option =
       app.add_option("--permutation", options.permutation,
-                     "permute: complement (node r sends to p - 1 - r), bit-reversal (of node "
-                     "labels) or transpose (of a square of s x s nodes)")
-          ->type_name("complement|bit-reversal|transpose")
+                     "permute: where each node's block goes. complement: from node r to p - 1 - r; "
+                     "bit-reversal, shuffle (rotate to the left), butterfly (exchange the first "
+                     "and the last): of the label's bits; transpose: of a square of s x s nodes; "
+                     "or the images of nodes 0, 1, ..: in a file, or as a list such as 1,2,0")
+          ->type_name(permutation_names("|") + "|FILE|NODE,NODE..")
           ->capture_default_str()
           ->group(group);
   add_reduction_options(app, options, group);
@@ -90,17 +92,6 @@ std::vector<Rank> parse_sources(const std::string& text) {
   return sources;
 }
 
-Permutation parse_permutation(const std::string& text) {
-  std::vector<std::string_view> known;
-  for (const Permutation permutation :
-       {Permutation::complement, Permutation::bit_reversal, Permutation::transpose}) {
-    if (to_string(permutation) == text) return permutation;
-    known.push_back(to_string(permutation));
-  }
-  throw UsageError(fmt::format("unknown permutation '{}'{}; available:{}", text,
-                               did_you_mean(text, known), listed(known)));
-}
-
 }  // namespace
 
 void require_effect(const CLI::Option* option, bool takes, Operation operation,
@@ -129,7 +120,7 @@ Arguments CallOptions::resolve(Operation operation) const {
   arguments.root = root;
   arguments.by = by;
   if (operation->has_sources) arguments.sources = parse_sources(sources);
-  if (operation->permutes) arguments.permutation = parse_permutation(permutation);
+  if (operation->permutes) arguments.permutation = permutation_of(permutation);
   if (operation->reduces) {
     const bool only_type =
         reduction == "compose" && (type_option == nullptr || type_option->count() == 0);
@@ -143,7 +134,7 @@ std::string arguments_text(Operation operation, const Arguments& arguments) {
   const auto add = [&text](const std::string& more) { text += (text.empty() ? "" : ", ") + more; };
   if (operation->rooted) add(fmt::format("root {}", arguments.root));
   if (operation->shifts) add(fmt::format("distance {}", arguments.by));
-  if (operation->permutes) add(std::string(to_string(arguments.permutation)));
+  if (operation->permutes) add(arguments.permutation.short_text());
   if (operation->reduces) {
     add(fmt::format("{} on {}", arguments.reduction.name, arguments.reduction.type));
   }
@@ -161,7 +152,7 @@ Json arguments_json(Operation operation, const Arguments& arguments) {
   Json json = Json::object();
   if (operation->rooted) json["root"] = arguments.root;
   if (operation->shifts) json["distance"] = arguments.by;
-  if (operation->permutes) json["permutation"] = to_string(arguments.permutation);
+  if (operation->permutes) json["permutation"] = arguments.permutation.text();
   if (operation->has_sources) json["sources"] = arguments.sources;
   if (operation->reduces) {
     json["operator"] = arguments.reduction.name;
