@@ -317,14 +317,19 @@ MscclVerdict judge_mscclpp(const MscclppPlan& plan) {
   verdict.in_place = plan.in_place, verdict.out_of_place = !plan.in_place;
   PlanData data(plan);
   const PlanRun run(plan, data);
-  verdict.messages = data.messages().size();
-  for (const PlanMessage& message : data.messages()) verdict.chunks_sent += message.values.size();
+  const auto count = [&] {
+    verdict.messages = data.messages().size();
+    verdict.chunks_sent = 0;
+    for (const PlanMessage& message : data.messages()) verdict.chunks_sent += message.values.size();
+  };
+  count();
   if (auto stuck = run.stuck()) {
     verdict.findings.push_back(std::move(*stuck));
     verdict.no_schedule = "it hangs";
     return verdict;
   }
   data.finish();
+  count();
   run.add_notes(verdict.notes);
   if (data.uses_switch()) {
     verdict.notes.emplace_back(

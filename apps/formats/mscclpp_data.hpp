@@ -107,7 +107,7 @@ class PlanData {
               const std::shared_ptr<const PlanClock>& packet);
   /// Whether the operation reads packets: the clocks that it then joins.
   void join_packets(const PlanPlace& place, PlanClock& clock) const;
-  /// What outputs must hold.
+  /// What outputs must hold. Joins the messages of a step from one GPU to another.
   void finish();
 
   const std::vector<std::string>& findings() const { return findings_; }
@@ -136,6 +136,7 @@ class PlanData {
   void find(Text text);
   std::string where(const PlanPlace& place) const;
   std::string text(const NamedValue& value) const;
+  void join_messages();
   Held combine(const PlanPlace& place, const Held& left, const Held& right);
 
   const MscclppPlan& plan_;
