@@ -58,6 +58,11 @@ class PlanRaces {
   void access(std::size_t cell, std::uint32_t lane, const PlanClock& clock, const PlanPlace& place,
               bool writes);
   std::vector<std::string> texts() const;
+  /// Writes into inputs and outputs that a GPU's thread blocks, at their end, have not seen: the
+  /// caller may read before them.
+  ///
+  /// \param ends  what each GPU has seen at its end
+  std::vector<std::string> late(const std::vector<PlanClock>& ends) const;
 
  private:
   struct Last {

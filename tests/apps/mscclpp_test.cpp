@@ -204,6 +204,18 @@ TEST_CASE("reading and writing the other's memory in one operation", "[formats]"
              Contains("gpu 1, o[0]: gpu 0's tb 0 step"));
 }
 
+TEST_CASE("a GPU must not end before all is written to its output", "[formats]") {
+  // An allgather: each GPU puts its block into the other's output.
+  const auto blocks = [&](int gpu) {
+    return std::vector<std::string>{data("put", own('o', gpu), remote(1, gpu)), nop,
+                                    on_channel("signal"), on_channel("wait")};
+  };
+  const PlanText allgather{.collective = "allgather", .output = 2};
+  is_right(plan_of(allgather, {{blocks(0)}, {blocks(1)}}), 2, 1);
+  CHECK(first_of(plan_of(allgather, {{without(blocks(0), 3)}, {blocks(1)}})) ==
+        "gpu 0, o[1]: gpu 1's tb 0 step 0 (put) writes, and gpu 0 may have ended");
+}
+
 TEST_CASE("packets order their readers after their writers", "[formats]") {
   const std::string sources = own('i', 0) + "," + own('s', 0);
   const std::vector<std::string> packets{data("ppkt", own('i', 0), remote(0, 0)),
