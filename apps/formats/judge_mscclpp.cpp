@@ -59,6 +59,17 @@ class PlanRun {
     return std::nullopt;
   }
 
+  /// What the thread blocks of each GPU have seen when they end.
+  std::vector<PlanClock> ends() const {
+    std::vector<PlanClock> result(plan_.gpus.size());
+    for (PlanClock& clock : result) clock.times.assign(clocks_.size(), 0);
+    for (std::size_t b = 0; b < blocks_.size(); ++b) {
+      PlanClock& of_gpu = result[static_cast<std::size_t>(blocks_[b].gpu)];
+      for (const std::size_t lane : {signals(b), data(b)}) of_gpu.join(clocks_[lane]);
+    }
+    return result;
+  }
+
   /// What the next call finds, and what this run does not decide.
   void add_notes(std::vector<std::string>& notes) const {
     for (std::size_t e = 0; e < channels_.size(); ++e) {
@@ -317,14 +328,19 @@ MscclVerdict judge_mscclpp(const MscclppPlan& plan) {
   verdict.in_place = plan.in_place, verdict.out_of_place = !plan.in_place;
   PlanData data(plan);
   const PlanRun run(plan, data);
-  verdict.messages = data.messages().size();
-  for (const PlanMessage& message : data.messages()) verdict.chunks_sent += message.values.size();
+  const auto count = [&] {
+    verdict.messages = data.messages().size();
+    verdict.chunks_sent = 0;
+    for (const PlanMessage& message : data.messages()) verdict.chunks_sent += message.values.size();
+  };
+  count();
   if (auto stuck = run.stuck()) {
     verdict.findings.push_back(std::move(*stuck));
     verdict.no_schedule = "it hangs";
     return verdict;
   }
   data.finish();
+  count();
   run.add_notes(verdict.notes);
   if (data.uses_switch()) {
     verdict.notes.emplace_back(
@@ -345,6 +361,7 @@ MscclVerdict judge_mscclpp(const MscclppPlan& plan) {
   if (judged || !plan.in_place) {
     add(data.findings());
     add(data.races().texts());
+    add(data.races().late(run.ends()));
     add(data.written_inputs());
   }
   verdict.proved = judged && verdict.findings.empty();

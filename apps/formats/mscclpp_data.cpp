@@ -353,7 +353,24 @@ void PlanData::follow(const PlanPlace& place, std::uint32_t lane, PlanClock& clo
   Operation(*this, place, lane, clock, packet).run();
 }
 
+void PlanData::join_messages() {
+  std::map<std::tuple<std::int64_t, int, int>, PlanMessage> joined;
+  for (PlanMessage& message : messages_) {
+    const std::tuple key(message.step, message.from, message.to);
+    const auto [found, is_new] = joined.try_emplace(key, std::move(message));
+    if (is_new) continue;
+    std::vector<NamedValue>& values = found->second.values;
+    for (const NamedValue& value : message.values) {
+      if (value == held_unknown || std::ranges::find(values, value) == values.end())
+        values.push_back(value);
+    }
+  }
+  messages_.clear();
+  for (auto& [key, message] : joined) messages_.push_back(std::move(message));
+}
+
 void PlanData::finish() {
+  join_messages();
   bool data = false, packets = false;
   for (int gpu = 0; gpu < plan_.ranks(); ++gpu) {
     const PlanGpu& of = plan_.gpus[static_cast<std::size_t>(gpu)];

@@ -58,6 +58,11 @@ class PlanRaces {
   void access(std::size_t cell, std::uint32_t lane, const PlanClock& clock, const PlanPlace& place,
               bool writes);
   std::vector<std::string> texts() const;
+  /// Writes into inputs and outputs that a GPU's thread blocks, at their end, have not seen: the
+  /// caller may read before them.
+  ///
+  /// \param ends  what each GPU has seen at its end
+  std::vector<std::string> late(const std::vector<PlanClock>& ends) const;
 
  private:
   struct Last {
@@ -107,7 +112,7 @@ class PlanData {
               const std::shared_ptr<const PlanClock>& packet);
   /// Whether the operation reads packets: the clocks that it then joins.
   void join_packets(const PlanPlace& place, PlanClock& clock) const;
-  /// What outputs must hold.
+  /// What outputs must hold. Joins the messages of a step from one GPU to another.
   void finish();
 
   const std::vector<std::string>& findings() const { return findings_; }
@@ -136,6 +141,7 @@ class PlanData {
   void find(Text text);
   std::string where(const PlanPlace& place) const;
   std::string text(const NamedValue& value) const;
+  void join_messages();
   Held combine(const PlanPlace& place, const Held& left, const Held& right);
 
   const MscclppPlan& plan_;

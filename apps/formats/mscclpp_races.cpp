@@ -115,4 +115,23 @@ std::vector<std::string> PlanRaces::texts() const {
   return texts;
 }
 
+std::vector<std::string> PlanRaces::late(const std::vector<PlanClock>& ends) const {
+  std::vector<std::string> texts;
+  constexpr std::size_t most = 10;
+  for (std::size_t cell = 0; cell < last_.size() && texts.size() < most; ++cell) {
+    if (last_[cell].empty()) continue;
+    const int gpu = cells_.gpu(cell);
+    const PlanClock& end = ends[static_cast<std::size_t>(gpu)];
+    for (const Last& each : last_[cell]) {
+      if (each.written <= end.times[each.lane]) continue;
+      const std::string name = cells_.text(cell);
+      if (name.front() == 's') break;
+      texts.push_back(fmt::format("gpu {}, {}: {}, and gpu {} may have ended", gpu, name,
+                                  text(cell, each.writer, true), gpu));
+      break;
+    }
+  }
+  return texts;
+}
+
 }  // namespace wormcube::apps

@@ -223,6 +223,7 @@ class Check(Result):
     brackets_reason: Optional[str] = None
     problems: Optional[List[str]] = None
     notes: Optional[List[str]] = None
+    witness: Optional[str] = None
     free_of_contention: Optional[List[str]] = None
     contention: Optional[List[str]] = None
     no_steps: Optional[str] = None

@@ -135,7 +135,7 @@ TEST_CASE("a Chakra trace has the bytes that its schema gives", "[formats]") {
   CHECK(apps::is_chakra(trace));
   CHECK_THAT(trace, Contains(std::string("\x08\x01\x12\x04s1_0\x18\x05\x2a\x01\x00\x52\x0e\x0a\x09"
                                          "comm_size\x48\x80\x08",
-                                         34)));
+                                         29)));
   CHECK_THAT(trace, Contains(std::string("\x52\x0c\x0a\x08"
                                          "comm_dst\x38\x01\x52\x0c\x0a\x08"
                                          "comm_tag\x38\x01",

@@ -99,6 +99,13 @@ std::string first_of(const std::string& text) {
   const std::vector<std::string> findings = findings_of(text);
   return findings.empty() ? "right" : findings.front();
 }
+/// Whether some finding has this text.
+bool finds(const std::string& text, const std::string& what) {
+  for (const std::string& finding : findings_of(text)) {
+    if (finding.find(what) != finding.npos) return true;
+  }
+  return false;
+}
 std::vector<std::string> notes_of(const std::string& text) {
   return judge_mscclpp(apps::parse_mscclpp(text, "f.json")).notes;
 }
@@ -149,7 +156,7 @@ TEST_CASE("each nop, signal and wait of an MSCCL++ plan is missed", "[formats]")
         "them");
   CHECK(first_of(both({}, {without(exchange, 2)})) ==
         "hangs: gpu 0, tb 0 step 2 (wait) waits for gpu 1 on memory channel 0");
-  CHECK_THAT(first_of(both({}, {without(exchange, 3)})), Contains("and nothing orders them"));
+  CHECK(finds(both({}, {without(exchange, 3)}), "and nothing orders them"));
   // Without the second, data is read while the signal is awaited.
   CHECK_THAT(first_of(both({}, {without(exchange, 4)})), Contains("tb 0 step 4 (re) reads"));
   // Without the wait, the signals stay.
@@ -162,11 +169,11 @@ TEST_CASE("each nop, signal and wait of an MSCCL++ plan is missed", "[formats]")
 TEST_CASE("wrong data of an MSCCL++ plan is found", "[formats]") {
   auto twice = exchange;
   twice.back() = data("re", own('i', 0) + "," + own('i', 0), own('o', 0));
-  CHECK(first_of(both({}, {twice})) == "gpu 0, tb 0 step 5 (re): reduces gpu 0's chunk 0 twice");
+  CHECK(first_of(both({}, {twice})) == "gpu 1, tb 0 step 5 (re): reduces gpu 1's chunk 0 twice");
   auto empty = exchange;
   empty.back() = data("re", own('i', 0) + "," + own('s', 1), own('o', 0));
   CHECK(first_of(both({}, {empty})) ==
-        "gpu 0, tb 0 step 5 (re): reads s[1], which nothing was written to");
+        "gpu 1, tb 0 step 5 (re): reads s[1], which nothing was written to");
   CHECK(first_of(both({}, {without(exchange, 5)})) ==
         "gpu 0 ends with chunk 0 of 0 in o[0], not chunk 0 of all");
   auto written = exchange;
@@ -175,11 +182,11 @@ TEST_CASE("wrong data of an MSCCL++ plan is found", "[formats]") {
   written.push_back(data("copy", own('i', 0), own('o', 0)));
   CHECK(first_of(both({}, {written})) == "right");
   CHECK(first_of(both({.in_place = false}, {written})) ==
-        "gpu 0, tb 0 step 5 (re): writes to the caller's input i[0]");
+        "gpu 1, tb 0 step 5 (re): writes to the caller's input i[0]");
   auto differing = exchange;
   differing.back() = data("re", own('i', 1) + "," + own('s', 0), own('o', 1));
   CHECK(first_of(both({.input = 2, .output = 2}, {differing})) ==
-        "gpu 0, tb 0 step 5 (re): reduces chunk 1 of 0 with chunk 0 of 1");
+        "gpu 1, tb 0 step 5 (re): reduces chunk 1 of 1 with chunk 0 of 0");
 }
 
 TEST_CASE("reading and writing the other's memory in one operation", "[formats]") {
@@ -197,6 +204,18 @@ TEST_CASE("reading and writing the other's memory in one operation", "[formats]"
              Contains("gpu 1, o[0]: gpu 0's tb 0 step"));
 }
 
+TEST_CASE("a GPU must not end before all is written to its output", "[formats]") {
+  // An allgather: each GPU puts its block into the other's output.
+  const auto blocks = [&](int gpu) {
+    return std::vector<std::string>{data("put", own('o', gpu), remote(1, gpu)), nop,
+                                    on_channel("signal"), on_channel("wait")};
+  };
+  const PlanText allgather{.collective = "allgather", .output = 2};
+  is_right(plan_of(allgather, {{blocks(0)}, {blocks(1)}}), 2, 1);
+  CHECK(first_of(plan_of(allgather, {{without(blocks(0), 3)}, {blocks(1)}})) ==
+        "gpu 0, o[1]: gpu 1's tb 0 step 0 (put) writes, and gpu 0 may have ended");
+}
+
 TEST_CASE("packets order their readers after their writers", "[formats]") {
   const std::string sources = own('i', 0) + "," + own('s', 0);
   const std::vector<std::string> packets{data("ppkt", own('i', 0), remote(0, 0)),
@@ -212,7 +231,7 @@ TEST_CASE("packets order their readers after their writers", "[formats]") {
       data("ppkt", own('i', 0), remote(0, 0)), nop, on_channel("signal"), on_channel("wait"), nop,
       data("re", sources, own('o', 0))};
   CHECK(first_of(both({}, {as_data})) ==
-        "gpu 0, tb 0 step 5 (re): reads s[0] as data, which holds packets");
+        "gpu 1, tb 0 step 5 (re): reads s[0] as data, which holds packets");
   const std::vector<std::string> result{data("cpkt", own('i', 0), own('o', 0))};
   CHECK(first_of(both({}, {result})) == "gpu 0 ends with packets in o[0], not with data");
 }
@@ -245,12 +264,11 @@ TEST_CASE("semaphores and barriers order thread blocks", "[formats]") {
   const std::vector<std::string> first{exchange[0], nop, exchange[2], exchange[3], release};
   const std::vector<std::string> second{acquire, nop, exchange[5]};
   is_right(both({}, {first, second}), 2, 1);
-  CHECK_THAT(first_of(both({}, {first, {exchange[5]}})), Contains("and nothing orders them"));
+  CHECK(finds(both({}, {first, {exchange[5]}}), "and nothing orders them"));
   CHECK(first_of(both({}, {without(first, 4), second})) ==
         "hangs: gpu 0, tb 1 step 0 (sem_acquire) waits for semaphore 0");
-  CHECK_THAT(notes_of(both({.semaphore = 1}, {first, second})).front(),
-             !Contains("semaphore 0 begins"));
-  CHECK_THAT(first_of(both({.semaphore = 1}, {first, second})), Contains("nothing orders them"));
+  CHECK(notes_of(both({.semaphore = 1}, {first, second})).empty());
+  CHECK(finds(both({.semaphore = 1}, {first, second}), "and nothing orders them"));
   const auto left = notes_of(both({}, {first, {exchange[5]}}));
   CHECK(left.front() == "gpu 0's semaphore 0 begins with 0 and ends with 1: so does the next call");
   const auto barrier = [](int blocks) {
@@ -291,7 +309,7 @@ TEST_CASE("thread block groups divide chunks, and pipelines are followed once", 
         channel, on_channel("signal"), on_channel("wait"), nop,
         data("re", own('i', 0) + "," + own('s', 0), own('o', 0), tbg(block, 2))};
   };
-  is_right(both({}, {part(0), part(1)}), 4, 1);
+  is_right(both({}, {part(0), part(1)}), 2, 1);
   // The second thread block adds what the first has received.
   auto crossed = part(1);
   crossed.back() = part(0).back();

@@ -135,7 +135,7 @@ ENDS.update({arguments: 4 for _, arguments in ALL if "--time-limit" in arguments
 # Of wrong results, of runs under mpirun, of algorithms that fail (failing_test.cpp), of machines in files (machines_test.cpp).
 RARE = {"port_ps", "port_slots", "packet_bytes", "first_wrong", "processes", "mpi_library", "failures", "rearrange_ps_per_kib", "combine_ps_per_kib"}
 # Of schedules in files: tests/cli/survival_test.cpp.
-RARE |= {"brackets", "broken_laws", "format", "free_of_contention", "no_steps", "notes", "message_blocks", "block", "part", "problems", "transmission_bytes", "schedule", "total_bytes", "status", "unmatched", "link_bytes", "rearranged_bytes", "byte_hops", "combined_bytes", "contention"}
+RARE |= {"brackets", "broken_laws", "format", "free_of_contention", "no_steps", "notes", "message_blocks", "block", "part", "problems", "transmission_bytes", "schedule", "total_bytes", "status", "unmatched", "link_bytes", "rearranged_bytes", "byte_hops", "combined_bytes", "contention", "witness"}
 
 
 def run(arguments, *more):

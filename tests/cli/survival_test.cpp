@@ -209,4 +209,34 @@ TEST_CASE("a schedule's text is checked and shown again") {
   CHECK(failed.exit == 1);
   CHECK_THAT(failed.out, Contains("FAILED") && Contains("unmatched"));
   CHECK(run_wormcube("check --schedule " + file.path() + " --on ring:4").exit == 2);
+  const auto elsewhere =
+      run_wormcube("check --schedule " + file.path() + " --on line:16 --ports all --json -").json();
+  CHECK(elsewhere["topology"] == "line:16");
+  CHECK(elsewhere["delivered"] == true);
+  CHECK(elsewhere["link_load_max"] > 1);
+}
+
+TEST_CASE("Chakra traces are written, read again, and searched") {
+  const TemporaryFile prefix(".trace");
+  const std::string name = prefix.path();
+  CHECK(
+      run_wormcube("show allgather --on ring:3 --algorithm ring --bytes 8 --chakra " + name).exit ==
+      0);
+  for (const std::string& file : {name + ".0.et", name + ".2.et"}) {
+    const auto read = run_wormcube("check --schedule " + file + " --as allgather --json -").json();
+    CHECK(read["format"] == "Chakra");
+    CHECK(read["startups"] == 2);
+    CHECK(read["messages"] == 6);
+    CHECK(read["delivered"].is_null());
+    CHECK_THAT(read["delivered_reason"].get<std::string>(), Contains("searched: can deliver"));
+    CHECK_THAT(read["witness"].get<std::string>(), Contains("operation allgather"));
+  }
+  const Output cannot =
+      run_wormcube("check --schedule " + name + ".1.et --as allgather --bytes 16");
+  CHECK(cannot.exit == 1);
+  CHECK_THAT(cannot.out, Contains("cannot: node 0 gets 0 bytes and needs 32"));
+  CHECK_THAT(run_wormcube("show allgather --on ring:3 --chakra -").err, Contains("name a prefix"));
+  CHECK(run_wormcube("check --schedule " + name + " --bytes 8").exit == 2);
+  for (const char* const rank : {"0", "1", "2"})
+    CHECK(std::filesystem::remove(name + "." + rank + ".et"));
 }

@@ -1,7 +1,9 @@
 // Fuzz targets of everything that reads text or files.
 // SPDX-License-Identifier: Apache-2.0
+#include "wormcube/apps/formats/chakra.hpp"
 #include "wormcube/apps/formats/goal.hpp"
-#include "wormcube/apps/formats/msccl.hpp"
+#include "wormcube/apps/formats/mscclpp.hpp"
+#include "wormcube/apps/formats/search.hpp"
 #include "wormcube/apps/io/csv.hpp"
 #include "wormcube/apps/io/npy.hpp"
 #include "wormcube/apps/io/text.hpp"
@@ -17,6 +19,7 @@
 
 #include <cmath>
 #include <string>
+#include <vector>
 
 namespace wormcube::fuzz {
 
@@ -102,17 +105,35 @@ void schedule(std::string_view bytes) {
   const auto count = [](const Schedule& read) {
     if (read.topology.nodes() <= 64) static_cast<void>(check(read, Routing(read.topology), false));
   };
+  const auto prove_again = [](MscclVerdict verdict) {
+    if (!verdict.proved || !verdict.schedule) return;
+    NamedSchedule& named = *verdict.schedule;
+    const auto call = scheduled_call(*named.operation, named.schedule.topology.nodes());
+    const Goal goal = goal_of(call.operation, call.arguments, named.schedule.topology.nodes());
+    require(prove_named(named, &goal).delivered == true, "both proofs agree");
+  };
   accept_or_refuse([&] {
     if (is_msccl(bytes)) {
-      MscclVerdict verdict = judge_msccl(parse_msccl(bytes, "file", most_bytes));
-      if (!verdict.proved || !verdict.schedule) return;
-      NamedSchedule& named = *verdict.schedule;
-      const auto call = scheduled_call(*named.operation, named.schedule.topology.nodes());
-      const Goal goal = goal_of(call.operation, call.arguments, named.schedule.topology.nodes());
-      require(prove_named(named, &goal).delivered == true, "both proofs agree");
+      prove_again(judge_msccl(parse_msccl(bytes, "file", most_bytes)));
+    } else if (is_mscclpp(bytes)) {
+      prove_again(judge_mscclpp(parse_mscclpp(bytes, "file", most_bytes)));
+    } else if (bytes.starts_with("\x1f\x8b") || is_chakra(bytes)) {
+      // Two ranks, with the same trace.
+      const std::string trace = unpacked(bytes, "file", most_bytes);
+      require(!is_chakra(trace) || !trace.empty(), "a trace has bytes");
+      const Schedule read = parse_chakra(std::vector{trace, trace}, "file", most_bytes);
+      static_cast<void>(chakra_trace(read, 0));
+      count(read);
     } else if (is_goal(bytes)) {
       const Schedule read = parse_goal(bytes, "file", most_bytes);
       static_cast<void>(goal_text(read));
+      static_cast<void>(chakra_trace(read, 0));
+      if (read.topology.nodes() <= 12) {
+        const auto call = scheduled_call({.name = "allgather"}, read.topology.nodes());
+        const Goal goal = goal_of(call.operation, call.arguments, read.topology.nodes());
+        static_cast<void>(
+            search_contents(read, goal, {.name = "allgather"}, common_block_bytes(read)));
+      }
       count(read);
     } else if (is_named_schedule(bytes)) {
       NamedSchedule read = parse_named_schedule(bytes, "file", operation_facts, most_bytes);
