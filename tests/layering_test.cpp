@@ -91,6 +91,10 @@ bool may_include(std::string_view file, std::string_view other) {
       {"apps/mpi/engine/run/",
        {"apps/mpi/engine/", "apps/mpi/abi/", "apps/mpi/image/", "runtime/machine/", "runtime/node/",
         "runtime/base/"}},
+      {"apps/mpi/prove/",
+       {"apps/mpi/prove/", "apps/mpi/engine/", "apps/mpi/abi/", "collectives/core/",
+        "collectives/harness/schedule_goal.", "runtime/schedule/", "runtime/topology/",
+        "runtime/node/", "runtime/base/"}},
       {"apps/mpi/", {}},
       // Files, then what applications share, then the applications.
       {"apps/io/", {"apps/io/", "collectives/core/blocks.", "runtime/"}},

@@ -26,6 +26,7 @@ except ImportError:
 
 SCHEMAS = pathlib.Path(__file__).resolve().parents[2] / "docs" / "schemas"
 PROGRAM = ""  # the first argument
+PROVED = pathlib.Path(__file__).resolve().parents[1] / "mpi_programs" / "proved"
 
 
 def has_terminals():
@@ -126,10 +127,12 @@ COMMANDS = {
         "reproduce dimakopoulos --on torus:4x4,mesh:3x3,hypercube:3", "reproduce wang-tseng --count-up-to 100",
         "reproduce grama --prove-up-to 0",
     ],
+    "prove": [f"prove {PROVED}/others.c --as broadcast --function tree_broadcast --ranks 1..3", f"prove {PROVED}/others.c --as scan --function linear_scan --ranks 2",
+              f"prove {PROVED}/recursive_multiplying.c --as allreduce --ranks 2..3", f"prove {PROVED}/others.c --as barrier --function dissemination_barrier --ranks 3"],
     "deadlock": ["deadlock", "deadlock --of channels", "deadlock --of channels --virtual-channels 2"],
 }
 ALL = [(command, arguments) for command, lines in COMMANDS.items() for arguments in lines]
-ENDS = {"deadlock": 3, "deadlock --of channels": 3}  # exit codes other than 0
+ENDS = {f"prove {PROVED}/recursive_multiplying.c --as allreduce --ranks 2..3": 1, "deadlock": 3, "deadlock --of channels": 3}  # exit codes other than 0
 ENDS.update({arguments: 4 for _, arguments in ALL if "--time-limit" in arguments})
 
 # Of wrong results, of runs under mpirun, of algorithms that fail (failing_test.cpp), of machines in files (machines_test.cpp).

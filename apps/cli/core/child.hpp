@@ -10,13 +10,15 @@ namespace wormcube::cli {
 struct Child {
   int error = 0;    ///< an errno, if it did not start
   int code = 0;     ///< its exit code, or 128 + the signal that killed it
-  std::string out;  ///< its standard output
+  std::string out;  ///< its standard output, with standard error if that is wanted
 };
 
-/// Runs a program to completion, without a shell: no input, standard error discarded.
+/// Runs a program to completion, without a shell and without input.
 ///
 /// \param program  a path, or a name searched in PATH
 /// \param words  its own name first
-Child run_child(const std::string& program, std::vector<std::string> words);
+/// \param with_errors  keep its standard error, which is discarded otherwise
+Child run_child(const std::string& program, std::vector<std::string> words,
+                bool with_errors = false);
 
 }  // namespace wormcube::cli

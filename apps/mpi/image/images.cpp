@@ -105,6 +105,7 @@ Images::Images(const std::string& program, Rank ranks) : program_(program) {
       throw UsageError(fmt::format("{} was not linked with `wormcube mpicc` (or mpicxx)", program));
     }
     image.main = *entry;
+    image.handle = handle;
     link_map* map = nullptr;
     if (dlinfo(handle, RTLD_DI_LINKMAP, &map) == 0) {
       image.base = reinterpret_cast<const std::byte*>(map->l_addr);  // NOLINT: the loader's number
@@ -115,6 +116,16 @@ Images::Images(const std::string& program, Rank ranks) : program_(program) {
     }
     images_.push_back(image);
   }
+}
+
+// The loader also looks into the libraries that the program needs: MPI's are not its own.
+void* Images::find(Rank rank, const char* name) const {
+  void* const found = dlsym((*this)[rank].handle, name);
+  void* const library = dlopen("libmpi_abi.so.1", RTLD_NOW | RTLD_NOLOAD);
+  if (library == nullptr) return found;
+  const bool is_of_library = found == dlsym(library, name);
+  dlclose(library);
+  return is_of_library ? nullptr : found;
 }
 
 std::optional<std::size_t> Images::offset_of(const void* address) const {

@@ -17,6 +17,7 @@ struct Image {
   /// Runs the copy's exit handlers: atexit functions, destructors of globals.
   void (*finish)() = nullptr;
   const std::byte* base = nullptr;  ///< where the copy lies
+  void* handle = nullptr;           ///< the loader's
 };
 
 /// Loads a program once for each rank: copies of its file and of its own shared libraries, which
@@ -35,6 +36,9 @@ class Images {
   /// Whether it, or one of its own libraries, has parallel regions of OpenMP: these belong to the
   /// thread that began them.
   bool uses_openmp() const { return uses_openmp_; }
+
+  /// A function that the copy's program, or one of its own libraries, defines; null: none does.
+  void* find(Rank rank, const char* name) const;
 
   /// The offset in the program's file of an address in one of the copies. Nothing if the address is
   /// in none.

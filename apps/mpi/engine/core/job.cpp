@@ -60,6 +60,7 @@ Job::Job(const Topology& topology, const Images& images, const JobOptions& optio
                                           options.clock->model, options.clock->own_work);
     observers_.add(*clock_);
   }
+  if (options.observer != nullptr) observers_.add(*options.observer);
   for (const Rank rank : all) {
     states_.push_back(std::make_unique<RankState>(*this, rank));
     states_.back()->timed = options.timing;
@@ -81,7 +82,9 @@ int Job::enter(RankState& rank) noexcept {
   pointers.push_back(nullptr);
   const Image& image = images_[rank.rank];
   if (setjmp(rank.entry) != 0) return rank.exit_code;
-  const int code = image.main(static_cast<int>(words.size()), pointers.data(), environ);
+  const int code = options_.program
+                       ? options_.program(rank)
+                       : image.main(static_cast<int>(words.size()), pointers.data(), environ);
   if (is_forked()) end_forked(rank, code, true);
   rank.exit_code = code & 255;
   rank.ending = true;

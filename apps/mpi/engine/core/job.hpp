@@ -14,6 +14,7 @@
 #include <condition_variable>
 #include <cstdint>
 #include <exception>
+#include <functional>
 #include <map>
 #include <memory>
 #include <mutex>
@@ -67,6 +68,10 @@ struct JobOptions {
   };
   std::optional<Clock> clock = {};
   Bytes most_unexpected = 0;  ///< MessagingOptions::unexpected_limit
+  /// Sees the run beside the recording and the clock; null: none.
+  Observer* observer = nullptr;
+  /// What each rank runs instead of its main().
+  std::function<int(RankState& rank)> program = {};
   bool strict =
       false;  ///< compare the types at both ends of a message; Rsend needs a posted receive
 };

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "wormcube/apps/mpi/engine/observers/observer.hpp"
 
+#include <algorithm>
 #include <limits>
 
 namespace wormcube::mpi {
@@ -11,19 +12,31 @@ ObservedRequests::Open& ObservedRequests::of(Request request) {
   return open_[request.slot()];
 }
 
+namespace {
+
+SentMessage message_of(Rank rank, const Op& op, std::uint32_t context) {
+  const auto pieces = op.pieces();
+  return {rank,     op.peer(),  context,
+          op.tag(), op.bytes(), pieces.size() == 1 ? ConstSpan(pieces.front()) : ConstSpan()};
+}
+
+}  // namespace
+
 void ObservedRequests::describe(Request request, const Op& op, std::uint32_t context, Mode mode) {
   Open& which = of(request);
   which = {};
   which.is_send = true;
   which.waits = mode == Mode::synchronous || op.bytes() > most_early_;
-  which.message = {rank_, op.peer(), context, op.tag(), op.bytes()};
+  which.message = message_of(rank_, op, context);
 }
 
-void ObservedRequests::describe(Request request, std::uint32_t context, std::uint64_t started,
-                                bool active) {
+void ObservedRequests::describe(Request request, const MessagePattern& from, Span room,
+                                std::uint64_t started, bool active) {
   Open& which = of(request);
   which = {};
-  which.message.context = context;
+  which.message.context = from.context;
+  which.from = from;
+  which.room = room;
   which.started = started;
   which.active = active;
 }
@@ -31,7 +44,7 @@ void ObservedRequests::describe(Request request, std::uint32_t context, std::uin
 Request ObservedRequests::start(const Op& op, std::uint32_t context, Mode mode,
                                 std::uint64_t note) {
   const std::uint64_t started = observers_.stamp();
-  observers_.sent({rank_, op.peer(), context, op.tag(), op.bytes()}, started,
+  observers_.sent(message_of(rank_, op, context), started,
                   mode == Mode::synchronous || op.bytes() > most_early_);
   const Request request = below_.start(op, context, mode, note);
   describe(request, op, context, mode);
@@ -42,8 +55,9 @@ Request ObservedRequests::start(const Op& op, std::uint32_t context, Mode mode,
 
 Request ObservedRequests::start(const MessagePattern& from, Span room) {
   const std::uint64_t started = observers_.stamp();
+  observers_.posted(rank_, from, started);
   const Request request = below_.start(from, room);
-  describe(request, from.context, started, true);
+  describe(request, from, room, started, true);
   return request;
 }
 
@@ -56,7 +70,7 @@ Request ObservedRequests::prepare(const Op& op, std::uint32_t context, Mode mode
 
 Request ObservedRequests::prepare(const MessagePattern& from, Span room) {
   const Request request = below_.prepare(from, room);
-  describe(request, from.context, 0, false);
+  describe(request, from, room, 0, false);
   return request;
 }
 
@@ -64,7 +78,11 @@ void ObservedRequests::restart(Request request) {
   Open& which = of(request);
   which.started = observers_.stamp();
   which.active = true;
-  if (which.is_send) observers_.sent(which.message, which.started, which.waits);
+  if (which.is_send) {
+    observers_.sent(which.message, which.started, which.waits);
+  } else {
+    observers_.posted(rank_, which.from, which.started);
+  }
   below_.restart(request);
 }
 
@@ -75,7 +93,8 @@ void ObservedRequests::ended(Request was, const Status& status) {
   which.active = false;
   if (which.is_send) return observers_.send_ended(which.message, which.started);
   if (status.cancelled) return;
-  observers_.received({status.source, rank_, which.message.context, status.tag, status.bytes},
+  const ConstSpan data = which.room.first(std::min<Bytes>(status.bytes, which.room.size()));
+  observers_.received({status.source, rank_, which.message.context, status.tag, status.bytes, data},
                       which.started);
 }
 
@@ -128,14 +147,17 @@ std::size_t ObservedRequests::wait_some(std::span<Request> requests, std::span<s
 std::optional<Request> ObservedRequests::take(const MessagePattern& pattern, Status& status) {
   const std::uint64_t started = observers_.stamp();
   const auto taken = below_.take(pattern, status);
-  if (taken) describe(*taken, pattern.context, started, true);
+  if (!taken) return taken;
+  observers_.posted(rank_, pattern, started);
+  describe(*taken, pattern, {}, started, true);
   return taken;
 }
 
 Request ObservedRequests::wait_to_take(const MessagePattern& pattern, Status& status) {
   const std::uint64_t started = observers_.stamp();
+  observers_.posted(rank_, pattern, started);
   const Request taken = below_.wait_to_take(pattern, status);
-  describe(taken, pattern.context, started, true);
+  describe(taken, pattern, {}, started, true);
   return taken;
 }
 

@@ -21,6 +21,9 @@ struct SentMessage {
   std::uint32_t context = 0;
   Tag tag = 0;
   Bytes bytes = 0;
+  /// Its bytes, packed, valid during a report of `sent` or `received`. Empty for messages of
+  /// collectives and for actions.
+  ConstSpan data = {};
 };
 
 /// An action at another rank, or one at the rank itself that moves data, in which that rank's
@@ -37,6 +40,8 @@ class Observer {
   virtual ~Observer() = default;
   virtual void enter(Rank rank, Function function) = 0;
   virtual void leave(Rank rank) = 0;
+  /// A receive begins. \param started  the number that received() repeats
+  virtual void posted(Rank /*rank*/, const MessagePattern& /*from*/, std::uint64_t /*started*/) {}
   /// \param started  a number above all numbers given to events that happened before this one
   /// \param waits  whether the send completes only when it is received
   virtual void sent(const SentMessage& message, std::uint64_t started, bool waits) = 0;
@@ -60,6 +65,9 @@ class Observers {
   }
   void leave(Rank rank) {
     for (Observer* const each : all_) each->leave(rank);
+  }
+  void posted(Rank rank, const MessagePattern& from, std::uint64_t started) {
+    for (Observer* const each : all_) each->posted(rank, from, started);
   }
   void sent(const SentMessage& message, std::uint64_t started, bool waits) {
     for (Observer* const each : all_) each->sent(message, started, waits);
@@ -108,7 +116,10 @@ class ObservedRequests final : public Requests {
   Status wait_for(const MessagePattern& pattern) override { return below_.wait_for(pattern); }
   std::optional<Request> take(const MessagePattern& pattern, Status& status) override;
   Request wait_to_take(const MessagePattern& pattern, Status& status) override;
-  void receive(Request taken, Span room) override { below_.receive(taken, room); }
+  void receive(Request taken, Span room) override {
+    of(taken).room = room;
+    below_.receive(taken, room);
+  }
   void act_at(Rank to, Bytes bytes, FunctionRef action) override;
   bool cancel(Request request) override { return below_.cancel(request); }
   void sleep(std::chrono::nanoseconds time) override { below_.sleep(time); }
@@ -125,10 +136,13 @@ class ObservedRequests final : public Requests {
     bool is_send = false, active = false, waits = false;
     SentMessage message;  // for a receive only the context
     std::uint64_t started = 0;
+    MessagePattern from = {};  // of a receive
+    Span room = {};
   };
   Open& of(Request request);
   void describe(Request request, const Op& op, std::uint32_t context, Mode mode);
-  void describe(Request request, std::uint32_t context, std::uint64_t started, bool active);
+  void describe(Request request, const MessagePattern& from, Span room, std::uint64_t started,
+                bool active);
   /// \param was  its state before it ended
   void ended(Request was, const Status& status);
 

@@ -4,6 +4,7 @@
 #include "wormcube/apps/mpi/abi/function.hpp"
 #include "wormcube/apps/mpi/engine/observers/recording.hpp"
 #include "wormcube/apps/mpi/engine/observers/recording_event.hpp"
+#include "wormcube/apps/mpi/engine/observers/rounds.hpp"
 #include "wormcube/runtime/base/error.hpp"
 
 #include <algorithm>
@@ -136,54 +137,9 @@ namespace {
 struct Message {
   Event sent, received;
   std::uint64_t send_ended = 0;  // 0: it has not ended
-  std::uint32_t round = 0;       // so far: its sender's
-  bool is_access = false;        // there is no receive
+  std::uint32_t round = 0;
+  bool is_access = false;  // there is no receive
 };
-
-/// The two ends of a message, in order.
-struct Turn {
-  enum class What : std::uint8_t { sent, posted, received, send_ended };
-  std::uint64_t stamp;
-  std::size_t message;
-  What what;
-};
-
-// Rounds, from 1; `last` holds the last round of each rank.
-void number(std::vector<Message>& messages, Rank ranks) {
-  std::vector<Turn> turns;
-  for (std::size_t i = 0; i < messages.size(); ++i) {
-    const Message& m = messages[i];
-    turns.push_back({m.sent.started, i, Turn::What::sent});
-    if (!m.is_access) {
-      turns.push_back({m.received.started, i, Turn::What::posted});
-      turns.push_back({m.received.ended, i, Turn::What::received});
-    }
-    if (m.send_ended > 0) turns.push_back({m.send_ended, i, Turn::What::send_ended});
-  }
-  std::ranges::sort(turns, {}, &Turn::stamp);
-  std::vector<std::uint32_t> last(static_cast<std::size_t>(ranks), 0);
-  std::vector<std::uint32_t> sender(messages.size());
-  for (const Turn& turn : turns) {
-    Message& m = messages[turn.message];
-    std::uint32_t& from = last[static_cast<std::size_t>(m.sent.rank)];
-    std::uint32_t& to = last[static_cast<std::size_t>(m.received.rank)];
-    switch (turn.what) {
-      case Turn::What::sent:
-        sender[turn.message] = from + 1;
-        m.round = std::max(m.round, from + 1);
-        break;
-      case Turn::What::posted:
-        m.round = std::max(m.round, to + 1);
-        break;
-      case Turn::What::received:
-        to = std::max(to, m.round);
-        break;
-      case Turn::What::send_ended:
-        from = std::max(from, m.sent.waits || m.is_access ? m.round : sender[turn.message]);
-        break;
-    }
-  }
-}
 
 }  // namespace
 
@@ -206,7 +162,14 @@ Recording::Messages Recording::messages(const Topology& topology) {
     const auto end = send_ends.find(message.sent.started);
     if (end != send_ends.end()) message.send_ended = end->second;
   }
-  number(all, static_cast<Rank>(seen_.size()));
+  std::vector<MessageEnds> ends_of_all;
+  ends_of_all.reserve(all.size());
+  for (const Message& m : all) {
+    ends_of_all.push_back({m.sent.rank, m.received.rank, m.sent.started, m.send_ended,
+                           m.received.started, m.received.ended, m.sent.waits, m.is_access});
+  }
+  const std::vector<std::uint32_t> rounds = rounds_of(ends_of_all, static_cast<Rank>(seen_.size()));
+  for (std::size_t i = 0; i < all.size(); ++i) all[i].round = rounds[i];
   std::erase_if(all, [](const Message& m) { return !m.sent.on || !m.received.on; });
   std::ranges::stable_sort(all, {},
                            [](const Message& m) { return std::tuple(m.round, m.sent.started); });

@@ -1,0 +1,72 @@
+// The calls of a proof: which function, with which arguments and buffers.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "wormcube/apps/mpi/abi/functions.h"
+#include "wormcube/collectives/core/operation.hpp"
+
+#include <cstddef>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace wormcube::mpi {
+
+/// An operation's function in MPI.
+struct ProvedFunction {
+  /// The kind of its prototype.
+  enum class Form {
+    broadcast,  ///< buffer, count, type, root
+    reduce,     ///< send, receive, count, type, operator, root
+    combine,    ///< send, receive, count, type, operator
+    rooted,     ///< send, count, type, receive, count, type, root
+    exchange,   ///< send, count, type, receive, count, type
+    barrier
+  };
+  const char* name;
+  Operation operation;
+  Form form;
+};
+std::span<const ProvedFunction> proved_functions();
+/// Throws UsageError for an operation that has none.
+const ProvedFunction& proved_function(std::string_view operation);
+
+/// The arguments of one call.
+struct ProofCase {
+  std::size_t count = 0;  ///< elements in a block
+  Rank root = 0;
+  bool in_place = false, gaps = false;
+  bool commutes = false;  ///< the operator
+  /// "11 elements, in place, root 3, gaps in the datatype, an operator that does not commute"
+  std::string text(const ProvedFunction& function) const;
+};
+
+struct CaseOptions {
+  std::vector<std::size_t> counts = {};  ///< empty: default_counts()
+  std::optional<Rank> root = {};         ///< empty: all
+  bool only_commuting = false;
+};
+/// "0, 1, p - 1, p, 2 p + 1 and 1009"; smaller ones where ranks have a block for each other rank.
+const char* default_counts_text(const ProvedFunction& function);
+std::vector<std::size_t> default_counts(const ProvedFunction& function, Rank ranks);
+/// Every count with every other argument for the first and the last root; for the other roots one
+/// count. The last one is the case whose schedule is kept.
+std::vector<ProofCase> proof_cases(const ProvedFunction& function, const CaseOptions& options,
+                                   Rank ranks);
+
+/// What a call gets.
+struct CallArguments {
+  const void* send;  ///< MPI_IN_PLACE: in place
+  void* receive;
+  int count;
+  MPI_Datatype type;
+  MPI_Op op;
+  int root;
+  MPI_Comm on;
+};
+/// Calls a function with the prototype of `function`. Returns its result.
+int call_function(const ProvedFunction& function, void* address, const CallArguments& with);
+
+}  // namespace wormcube::mpi

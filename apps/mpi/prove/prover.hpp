@@ -1,0 +1,136 @@
+// Proves another's collective: every rank calls it on marked elements, case by case.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "wormcube/apps/mpi/engine/core/job.hpp"
+#include "wormcube/apps/mpi/engine/observers/observer.hpp"
+#include "wormcube/apps/mpi/prove/call_log.hpp"
+#include "wormcube/apps/mpi/prove/elements.hpp"
+#include "wormcube/apps/mpi/prove/marks.hpp"
+#include "wormcube/apps/mpi/prove/proved_call.hpp"
+#include "wormcube/runtime/schedule/named.hpp"
+
+#include <cstddef>
+#include <functional>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace wormcube::mpi {
+
+/// What is wrong first: by rank, then by block and element.
+struct ProofFinding {
+  std::string text;   ///< "rank 2 ends with {0 2 1}, not {0..2}, in element 7"
+  std::string cause;  ///< "combined by rank 1 ..", "brought by MPI_Recv ..": empty: unknown
+  std::optional<Rank> rank = {};
+  std::optional<std::size_t> block = {}, element = {};
+  /// The call that brought it.
+  struct Bringer {
+    Rank rank;         ///< that received it
+    std::string call;  ///< "MPI_Recv"
+    std::string at;    ///< "ring.c:41"
+    Rank source;
+    Tag tag;
+    std::size_t step;
+  };
+  std::optional<Bringer> bringer = {};
+};
+
+struct ProofOutcome {
+  std::size_t cases = 0;      ///< that are proved
+  std::size_t passed_on = 0;  ///< of these: calls of the operation's own MPI function
+  std::optional<ProofFinding> finding = {};
+  std::string finding_case = {};
+  std::optional<NamedSchedule> schedule = {};  ///< of the last case
+  std::string no_schedule = {};                ///< why there is none
+  std::string refusal = {};                    ///< why nothing can be proved; empty: it can
+  bool any_source = false;
+  std::vector<std::string> collectives = {};  ///< other collectives that were called
+};
+
+/// Threads      the ranks', each for itself, or under the lock; `outcome` when all have ended, or
+///              wait.
+/// Invariants   between the two barriers after a case all ranks wait, and rank 0 judges.
+class Prover final : public Observer {
+ public:
+  /// \param name  of the function that is called: the operation's own, or one with its prototype
+  Prover(const ProvedFunction& function, std::string name, const CaseOptions& options, Rank ranks);
+
+  /// A rank's program; returns its exit code.
+  int run_rank(RankState& state);
+
+  const ProofOutcome& outcome() const { return outcome_; }
+  /// The case in progress, and the ranks that have returned from it.
+  std::string current_case() const { return cases_[case_].text(function_); }
+  std::vector<Rank> returned() const;
+  /// Called before each case by rank 0.
+  std::function<void(const std::string& text)> on_case = [](const std::string&) {};
+
+  void enter(Rank rank, Function function) override;
+  void leave(Rank) override {}
+  void posted(Rank rank, const MessagePattern& from, std::uint64_t started) override;
+  void sent(const SentMessage& message, std::uint64_t started, bool waits) override;
+  void send_ended(const SentMessage& message, std::uint64_t started, std::uint64_t ended) override;
+  void received(const SentMessage& message, std::uint64_t started, std::uint64_t ended) override;
+  void accessed(const Access&) override {}
+
+  /// MPI_Op's function.
+  void combine(RankState& state, const void* in, void* inout, int count, MPI_Datatype type);
+
+ private:
+  struct RankData {
+    RankState* state = nullptr;
+    void* address = nullptr;  // of the function
+    MPI_Comm comm{};
+    MPI_Datatype plain{}, gapped{};
+    MPI_Op in_order{}, commuting{};
+    Elements send, receive;
+    std::vector<Handle> given, held;  // what send and receive hold before the call
+    bool is_send_given = false;       // send is not MPI_IN_PLACE
+    bool keeps_receive = false;       // the receive buffer is not significant
+    int result = 0;
+    bool inside = false, returned = false;
+  };
+  RankData& data(Rank rank) { return ranks_[static_cast<std::size_t>(rank)]; }
+  const ProofCase& now() const { return cases_[case_]; }
+  Arguments arguments() const;
+
+  [[noreturn]] void refuse(RankState& state, const std::string& why);
+  void make_objects(RankData& own);
+  void fill(Rank rank);
+  void call(Rank rank);
+  /// In rank 0, while the others wait. Returns whether there is another case.
+  bool judge();
+
+  // verdict.cpp
+  std::optional<ProofFinding> wrong_result(Rank rank);
+  std::optional<ProofFinding> wrong_memory(Rank rank);
+  std::optional<ProofFinding> left_over();
+  std::string mark_text(Handle handle, std::size_t element);
+  void explain(ProofFinding& finding, Rank rank, Handle handle);
+  const CallLog::End* bringer(Rank rank, std::uint32_t mark) const;
+  std::optional<std::uint32_t> first_trouble(std::uint32_t mark);
+  ProofFinding::Bringer described(const CallLog::End& end) const;
+  std::string place(const CallSite& site) const;
+
+  // schedule_of_call.cpp
+  void keep_schedule();
+  /// A barrier's proof: messages bring what their senders know.
+  std::optional<ProofFinding> not_all_entered();
+
+  const ProvedFunction function_;
+  const std::string name_;
+  const Rank size_;
+  const std::vector<ProofCase> cases_;
+  std::vector<RankData> ranks_;
+  std::size_t case_ = 0;
+  bool goes_on_ = true;  // written while all wait
+  ProofOutcome outcome_;
+
+  std::mutex mutex_;  // guards the rest
+  Marks marks_;
+  CallLog log_;
+};
+
+}  // namespace wormcube::mpi
