@@ -85,13 +85,14 @@ std::vector<std::string> cut(std::vector<std::string> lines, std::size_t most) {
   return lines;
 }
 
-/// Where a label on a worm lies: before the middle of its middle link.
-Point middle_of(const DrawnMessage& message, const Layout& layout, const Routing& routing) {
-  const Link link = routing.link(message.route[message.route.size() / 2]);
+/// Where a label on a worm lies: on its first link, nearer to the sender, so that the labels of two
+/// nodes that exchange lie apart.
+Point label_place(const DrawnMessage& message, const Layout& layout, const Routing& routing) {
+  const Link link = routing.link(message.route.front());
   const std::vector<Point>& points = layout.lanes[static_cast<std::size_t>(link)].points;
-  const std::size_t i = (points.size() - 1) / 2;
   if (points.size() < 2) return points.empty() ? Point{} : points.front();
-  return 0.5 * (points[i] + points[i + 1]);
+  const std::size_t i = (points.size() - 1) / 2;
+  return points[i] + 0.27 * (points[i + 1] - points[i]);
 }
 
 /// Lines of text around a point, on a ground that hides what is below.
@@ -114,31 +115,42 @@ void add_label(const std::vector<std::string>& lines, Point at, Colour colour, M
 
 Marks labelled(Marks picture, const Layout& layout, const Routing& routing, const DrawnStep& step,
                const std::vector<std::string>& nodes) {
-  double longest = 0;
+  double longest = 0, longest_message = 0;
   for (const std::string& label : nodes) {
     longest = std::max(longest, text_room(label, label_font, false));
   }
+  for (const DrawnMessage& message : step.messages) {
+    longest_message = std::max(longest_message, text_room(message.label, label_font, false));
+  }
+  // A node's label has the width between nodes; a message's has half of the link.
+  const double between = layout.pitch - 2 * layout.radius;
   const auto width = [&](double scale) { return 0.92 * scale * layout.pitch; };
-  const auto lines = [&](double scale) {
-    return static_cast<std::size_t>(0.8 * scale * (layout.pitch - 2 * layout.radius) / line_height);
+  const auto message_width = [&](double scale) { return std::max(30.0, 0.5 * scale * between); };
+  const auto lines = [&](double scale, double share) {
+    return std::max<std::size_t>(1,
+                                 static_cast<std::size_t>(share * scale * between / line_height));
+  };
+  const auto fits = [&](double scale) {
+    const auto room = [](double lines_wanted, std::size_t most) {
+      return std::ceil(1.15 * lines_wanted) <= static_cast<double>(most);
+    };
+    return room(longest / width(scale), lines(scale, 0.8)) &&
+           room(longest_message / message_width(scale), lines(scale, 0.45));
   };
   double scale = 1.25;
-  while (scale < 4 &&
-         std::ceil(1.15 * longest / width(scale)) > static_cast<double>(lines(scale))) {
-    scale += 0.25;
-  }
+  while (scale < 4 && !fits(scale)) scale += 0.25;
   Marks marks = moved(std::move(picture), {0, 0}, scale);
   for (const DrawnMessage& message : step.messages) {
     if (message.label.empty() || message.route.empty()) continue;
     const Lane& lane = layout.lanes[static_cast<std::size_t>(routing.link(message.route.front()))];
-    add_label(cut(wrapped(message.label, label_font, 0.6 * width(scale)), 4),
-              scale * middle_of(message, layout, routing), colours::dimension(lane.dimension),
+    add_label(cut(wrapped(message.label, label_font, message_width(scale)), lines(scale, 0.45)),
+              scale * label_place(message, layout, routing), colours::dimension(lane.dimension),
               marks);
   }
   for (std::size_t i = 0; i < nodes.size(); ++i) {
     if (nodes[i].empty()) continue;
     const std::vector<std::string> text =
-        cut(wrapped(nodes[i], label_font, width(scale)), lines(scale));
+        cut(wrapped(nodes[i], label_font, width(scale)), lines(scale, 0.8));
     const double height = line_height * static_cast<double>(text.size());
     add_label(text, scale * (layout.places[i] + Point{0, layout.radius}) + Point{0, 3 + height / 2},
               colours::ink, marks);
