@@ -9,7 +9,7 @@ function(prove name arguments expected)
   cmake_parse_arguments(PARSE_ARGV 3 prove "" "MUTANT" "")
   add_test(NAME "prove: ${name}"
            COMMAND sh -c "cd '${proved_folder}'; { '${program}' prove ${arguments}; echo code $?; } 2>&1 | tr -s '\\n# ' ' '")
-  set_tests_properties("prove: ${name}" PROPERTIES PASS_REGULAR_EXPRESSION "${expected} $" LABELS unit TIMEOUT 900)
+  set_tests_properties("prove: ${name}" PROPERTIES PASS_REGULAR_EXPRESSION "${expected}[ \n]" LABELS unit TIMEOUT 900)
   if(prove_MUTANT)
     set_tests_properties("prove: ${name}" PROPERTIES ENVIRONMENT "WORMCUBE_CC=${WORMCUBE_CC_OF_PROOFS} -D MUTANT=${prove_MUTANT}")
   endif()
