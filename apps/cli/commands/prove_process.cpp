@@ -120,7 +120,7 @@ void prove_here(const std::string& program, const ProofSettings& settings, Rank 
   json["collectives"] = outcome.collectives;
   json["finding"] = finding_json(outcome);
   int code = outcome.finding ? failed : passed;
-  if (end.code != 0 || !end.text.empty()) {
+  if (!outcome.finding && (end.code != 0 || !end.text.empty())) {
     code = !outcome.refusal.empty()              ? usage
            : end.text.starts_with("deadlock:")   ? deadlock
            : end.text.starts_with("hangs:")      ? deadlock
