@@ -22,7 +22,7 @@ schedule = wc.record(textbook.ring, "ring:6", "allgather")
 print(schedule.text)
 ```
 
-You can copy a program and change it. In the column of options, `p` is the number of nodes. Programs with `commutative=True` need an operator that commutes.
+You can copy a program and change it. In the options column, `p` is the number of nodes. Programs with `commutative=True` need an operator that commutes.
 
 | program | operation | options of `record` | networks, with steps and messages | built-in algorithm | source |
 |---|---|---|---|---|---|

@@ -390,8 +390,9 @@ Action add_compare(CLI::App& program) {
       ->default_str("")
       ->type_name("NAME[:OPTION=VALUE..],NAME..")
       ->description(
-          "Two or more names from `wormcube list`, separated by commas, each with its "
-          "options (suh-mesh:order=parity), or else with its cheapest options for each block size");
+          "Two or more names from `wormcube list`, separated by commas, each optionally with "
+          "options (suh-mesh:order=parity); without them, the cheapest options are chosen for each "
+          "block size");
   add_schedule_option(app, options->schedule, true);
   add_sizes_option(app, options->bytes, "Block sizes");
   add_call_options(app, options->call);
@@ -404,7 +405,7 @@ Action add_compare(CLI::App& program) {
       ->check(file_name())
       ->group("Output");
   app.add_option("--html", options->html,
-                 "Write a page that animates the algorithms side by side, with the block size of "
+                 "Write a page that animates the algorithms side by side, at the block size of "
                  "the first crossover")
       ->type_name("FILE|-")
       ->check(file_name())

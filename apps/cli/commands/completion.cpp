@@ -249,7 +249,8 @@ Action add_completion(CLI::App& program) {
       ->check(one_of({"bash", "zsh", "fish"}));
   app.footer(
       "The script completes commands, options and their values, operations and their algorithms, "
-      "networks, machines and files. An installed wormcube includes it for bash, zsh and fish.\n\n"
+      "networks, machines and files. Installing wormcube also installs the scripts for bash, zsh "
+      "and fish.\n\n"
       "Examples:\n"
       "  source <(wormcube completion bash)\n"
       "  wormcube completion fish | source\n"

@@ -254,7 +254,7 @@ Action add_fft(CLI::App& program) {
       "norms over all values; they are also shown in units of eps log2 N. Rounding alone causes a "
       "fraction of a unit, and 5 units are allowed (bluestein: 10). For a real series, the "
       "strongest period is printed if it stands out from the noise (Fisher's test at the 1 % "
-      "level). It is a range, as narrow as the length of the series allows.\n\n"
+      "level). The period is given as a range, as narrow as the length of the series allows.\n\n"
       "Times: wall is the time of the whole run. The parts are core time, and they add up to cores "
       "x wall: computing, rearranging (packing, local transposition), combining, host copies, "
       "moving data (copying messages), network and switching (routes, reservations, matching, "

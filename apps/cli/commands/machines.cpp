@@ -90,10 +90,10 @@ Action add_machines(CLI::App& program) {
       ->type_name("NAME|FILE.json");
   add_output_options(app, options->output, true, false);
   app.footer(
-      "A profile contains the constants of `wormcube replay`, from published figures. It allows a "
-      "rough estimate of a schedule's cost on such a machine. With NAME, the output shows the "
-      "profile's limits and its source. The JSON has the keys of a file for --machine FILE.json, "
-      "plus `cautions` and `kib_alone_ps`.\n\n"
+      "A profile contains the constants that `wormcube replay` uses, taken from published figures. "
+      "It allows a rough estimate of a schedule's cost on such a machine. With NAME, the output "
+      "shows the profile's limits and its source. The JSON output has the same keys as a file for "
+      "--machine, plus `cautions` and `kib_alone_ps`.\n\n"
       "Examples:\n"
       "  wormcube machines\n"
       "  wormcube machines bluegene-l\n"

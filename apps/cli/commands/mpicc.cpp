@@ -202,8 +202,8 @@ Action add_compiler(CLI::App& program, const std::string& name, bool is_cxx) {
                         is_cxx ? "C++" : "C"));
   app.footer(fmt::format(
       "Everything after {0} is passed to the compiler that wormcube was built with, or to ${1} if "
-      "it is set, with the options for loading a program once per rank. -show prints "
-      "the resulting compiler command.\n"
+      "it is set. {0} adds the options that are needed to load a program once per rank. -show "
+      "prints the resulting compiler command.\n"
       "{1} is either the path of an executable file, which may contain blanks, or a command whose "
       "words are separated by blanks (ccache gcc-12). No shell interprets it.\n\n"
       "Examples:\n"

@@ -340,8 +340,9 @@ Action add_mpirun(CLI::App& program) {
   app.add_option(
          "--clock", options->clock,
          "The time that MPI_Wtime returns. wall: this computer's time; model: each rank's time on "
-         "a modelled machine, with its own work as on this computer and messages without "
-         "contention; steps: number of messages on the longest chain, which repeats exactly")
+         "a modelled machine, from its processor time on this computer and modelled message times "
+         "without contention; steps: number of messages on the longest chain of dependent "
+         "messages, the same in every run")
       ->type_name("wall|model|steps")
       ->check(one_of({"wall", "model", "steps"}))
       ->capture_default_str()
@@ -383,9 +384,10 @@ Action add_mpirun(CLI::App& program) {
                "After the run, report calls by function, messages, and communicators with their "
                "algorithms on standard error")
       ->group("Output");
-  app.add_option("--matrix", options->matrix,
-                 "Write a CSV file with the bytes that each rank (one line) sent to every other "
-                 "rank, including collectives")
+  app.add_option(
+         "--matrix", options->matrix,
+         "Write a CSV file with one line per rank: the number of bytes that it sent to each "
+         "rank, including those of collectives")
       ->type_name("FILE")
       ->check(file_name())
       ->group("Output");
@@ -397,8 +399,8 @@ Action add_mpirun(CLI::App& program) {
       ->check(file_name())
       ->group("Output");
   app.add_option("--write-schedule", options->schedule,
-                 "Write the run's messages as a schedule for --schedule of check, show and replay; "
-                 "the steps are derived from the ranks' waits")
+                 "Write the run's messages as a schedule, which check, show and replay can read "
+                 "with --schedule; the steps are derived from the ranks' waits")
       ->type_name("FILE")
       ->check(file_name())
       ->group("Output");

@@ -272,10 +272,10 @@ Action add_reproduce(CLI::App& program) {
   add_output_options(app, options->output, false, true);
   app.footer(
       "Start-ups, transmission, rearrangement and working space have one line each. A line shows "
-      "the value from "
-      "the paper's formula ('-' if the paper has none for this network), the value from the "
-      "corrected formula, and the count from the recorded program. A row passes if delivery, ports "
-      "and links are right and the count equals the corrected formula.\n\n"
+      "the value from the paper's formula ('-' if the paper has none for this network), the value "
+      "from the corrected formula, and the count from the recorded program. These four lines are "
+      "one row. A row passes if the program delivers every block and respects the limits on ports "
+      "and links, and if its counts equal the values of the corrected formulas.\n\n"
       "Examples:\n"
       "  wormcube reproduce kim                          N = 4, 8, 16, 32\n"
       "  wormcube reproduce kim --sizes 8,16,64          other sizes\n"

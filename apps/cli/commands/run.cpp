@@ -446,7 +446,7 @@ Action add_run(CLI::App& program) {
       "  blocked headers  number of message headers that waited for a channel; it depends\n"
       "                on how this computer schedules the nodes, so use `check` to\n"
       "                count the network's contention\n"
-      "  parked        number of times that a node blocked, in the whole run\n"
+      "  parked        number of times that nodes blocked during the whole run\n"
       "  peak          peak memory of a node's program, input and output included\n\n"
       "The JSON is one object for one algorithm (by name or `auto`) on one network with one size, "
       "and otherwise an array of objects. The exit code is 1 if any data is wrong.\n\n"

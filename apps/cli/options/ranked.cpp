@@ -92,9 +92,10 @@ Priced form_of(std::string_view name, Collective collective, Weights& weights,
 }
 
 void add_ranked_options(CLI::App& app, RankedOptions& options) {
-  app.add_option("--algorithm", options.names,
-                 "Only these algorithms, each with the options given, or else with its cheapest "
-                 "options: bruck,swing or suh-mesh:order=parity (default: all)")
+  app.add_option(
+         "--algorithm", options.names,
+         "Only these algorithms: bruck,swing or suh-mesh:order=parity (default: all). Without "
+         "options, an algorithm gets its cheapest options")
       ->type_name("NAME[:OPTION=VALUE..][,NAME..]")
       ->delimiter(',')
       ->allow_extra_args(false)
