@@ -1,5 +1,4 @@
-// wormcube list: all operations and algorithms; with a network, those that it admits, and their
-// costs.
+// wormcube list: operations and algorithms; with a network, those that it admits, and their costs.
 // SPDX-License-Identifier: Apache-2.0
 #include "wormcube/apps/cli/commands/commands.hpp"
 #include "wormcube/apps/cli/commands/list_all.hpp"
