@@ -1,4 +1,4 @@
-// The exchange along diagonals of a divided torus: tseng-diagonal, and a middle of Kim's algorithms.
+// The exchange along diagonals of a divided torus: tseng-diagonal, and a core of Kim's algorithms.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 

@@ -238,7 +238,7 @@ constexpr std::array all_kinds{
                 .meaning =
                     "cube-connected cycles: node w\\*D + i has two neighbours in its cycle w, "
                     "and (w ^ 2^i)\\*D + i",
-                .nodes = "D 2^D, D to 16",
+                .nodes = "D 2^D, D up to 16",
                 .samples = "ccc:1 ccc:2 ccc:3",
                 .graph = cube_connected_cycles,
                 .several = "ccc:3*ccc:2",
@@ -249,7 +249,7 @@ constexpr std::array all_kinds{
                 .syntax = "butterfly:D",
                 .meaning = "wrapped butterfly: node w\\*D + i (row w, level i) is joined to rows w "
                            "and w ^ 2^i of the next level",
-                .nodes = "D 2^D, D to 16",
+                .nodes = "D 2^D, D up to 16",
                 .samples = "butterfly:1 butterfly:2 butterfly:3",
                 .graph = wrapped_butterfly,
                 .several = "butterfly:3*butterfly:2",
@@ -258,9 +258,9 @@ constexpr std::array all_kinds{
     NetworkKind{.name = "gray-hypercube",
                 .example = "gray-hypercube:3",
                 .syntax = "gray-hypercube:D",
-                .meaning = "a hypercube, node i at the label i ^ i/2 of the Gray code: nodes that "
-                           "follow each other are neighbours",
-                .nodes = "2^D, D to 16",
+                .meaning = "a hypercube in which node i has the label i ^ i/2 of the Gray code; "
+                           "nodes with consecutive numbers are neighbours",
+                .nodes = "2^D, D up to 16",
                 .samples = "gray-hypercube:1 gray-hypercube:2 gray-hypercube:4",
                 .graph = gray_hypercube,
                 .several = "gray-hypercube:3*gray-hypercube:2",
@@ -286,7 +286,7 @@ constexpr std::array all_kinds{
                 .syntax = "star-graph:N",
                 .meaning = "the permutations of N symbols in lexicographic order, joined if they "
                            "differ by a swap of the first place with another place",
-                .nodes = "N!, N to 9",
+                .nodes = "N!, N up to 9",
                 .samples = "star-graph:1 star-graph:2 star-graph:4",
                 .graph = star_graph,
                 .several = "star-graph:4*star-graph:3",
@@ -297,7 +297,7 @@ constexpr std::array all_kinds{
                 .syntax = "bubble-sort:N",
                 .meaning = "the same permutations, joined if they differ by a swap of "
                            "neighbouring places",
-                .nodes = "N!, N to 9",
+                .nodes = "N!, N up to 9",
                 .samples = "bubble-sort:3",
                 .graph = bubble_sort_graph,
                 .several = "bubble-sort:4*bubble-sort:3",
@@ -316,7 +316,7 @@ constexpr std::array all_kinds{
                 .meaning = "a file with an edge list: two vertex numbers per line, counted from 0 "
                            "and separated by blanks or a comma. `#` starts a comment. The file "
                            "name must not contain a comma or a `*`",
-                .nodes = "to 1048576",
+                .nodes = "up to 1048576",
                 .samples = ""}};
 
 }  // namespace

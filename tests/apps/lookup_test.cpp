@@ -116,6 +116,10 @@ TEST_CASE("a lookup works with every registered algorithm", "[apps][lookup]") {
       CAPTURE(topology.name(), operation->name, collective.text());
       Algorithms algorithms = automatic_lookup();
       algorithms.use(collective);
+      if (collective.name() == "two-phase") {  // a node does not know the sizes of all pairs
+        CHECK_THROWS_AS(run_lookup(proof(topology), algorithms, job), UsageError);
+        continue;
+      }
       CHECK(run_lookup(proof(topology), algorithms, job).passed());
     }
   }

@@ -237,7 +237,9 @@ TEST_CASE("a replay's trace has phases, and steps from their post to their end",
       if (slice.event["cat"] == "phase") phases.insert(slice.event["name"]);
     }
   }
-  CHECK(phases == std::set<std::string>{"rings of every fourth node", "two hops", "one hop"});
+  CHECK(phases == std::set<std::string>{"phase 1: rings of every fourth node",
+                                        "phase 2: rings of every fourth node", "phase 3: two hops",
+                                        "phase 4: one hop"});
   CHECK(seen.of_category.at("phase") == 64 * phases.size());
   const json replayed = output.json();
   std::size_t differ = 0;

@@ -126,6 +126,10 @@ TEST_CASE("a sort works with every registered algorithm", "[apps][sort]") {
       CAPTURE(topology.name(), operation->name, collective.text());
       Algorithms algorithms = automatic_sort();
       algorithms.use(collective);
+      if (collective.name() == "two-phase") {  // a node does not know the sizes of all pairs
+        CHECK_THROWS_AS(sorted(topology, {keys, 0, true, {}}, algorithms), UsageError);
+        continue;
+      }
       require_sorted(keys, sorted(topology, {keys, 0, true, {}}, algorithms).sorted);
     }
   }

@@ -119,8 +119,10 @@ TEST_CASE("the time limit of check includes what comes before the check", "[cli]
 
 TEST_CASE("what would take too long or too much memory is refused with the figures", "[cli]") {
   const auto [arguments, text] = GENERATE(
-      std::tuple("reproduce kim --on torus:1024x1024", "steps, about a million a second"),
-      std::tuple("reproduce suh --on mesh:1024x1024", "steps, about a million a second"),
+      std::tuple("reproduce kim --on torus:1024x1024 --count-up-to 1048576",
+                 "steps, about a million a second"),
+      std::tuple("reproduce suh --on mesh:1024x1024 --count-up-to 1048576",
+                 "steps, about a million a second"),
       std::tuple("reproduce dimakopoulos --on torus:64x64", "steps, about a million a second"),
       std::tuple("best alltoall --on torus:64x64 --cost replay", "the limit is 100000000"),
       std::tuple("run alltoall --on hypercube:20", "1048576 nodes as threads"));

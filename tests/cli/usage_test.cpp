@@ -94,7 +94,7 @@ TEST_CASE("a usage error ends with exit code 2 and one line that names the mista
       Mistake{"check barrier --on ring:4 --bytes 5", "--bytes has no effect on barrier"},
       Mistake{"check alltoall --on ring:4 --seed 7", "--seed has no effect on alltoall"},
       Mistake{"deadlock --virtual-channels 2", "--virtual-channels has no effect"},
-      Mistake{"reproduce kim --count-up-to 3", "--count-up-to has no effect"},
+      Mistake{"reproduce grama --count-up-to 3", "--count-up-to"},
       Mistake{"list --bytes 4K", "--bytes has no effect without a network"},
       Mistake{"run alltoall --on ring:4 --time-limit -1", "-1 is not from 0 to 1000000"},
       Mistake{"run alltoall --on ring:4 --iterations 2 --iterations 3",

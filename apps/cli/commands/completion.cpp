@@ -6,6 +6,7 @@
 #include "wormcube/apps/cli/options/numbers.hpp"
 #include "wormcube/apps/cli/output/files.hpp"
 #include "wormcube/apps/common/machines.hpp"
+#include "wormcube/collectives/core/permutation.hpp"
 #include "wormcube/collectives/core/registry.hpp"
 #include "wormcube/runtime/topology/families.hpp"
 
@@ -38,6 +39,7 @@ std::string values_of(std::string_view type, bool& files) {
   }
   std::string words;
   if (type == "NAME|FILE.json") words = "$machines";
+  if (type.starts_with("PERMUTATION|")) words = permutation_names(" ");
   std::istringstream parts{std::string(type)};
   for (std::string part; std::getline(parts, part, '|');) {
     files = files || part.starts_with("FILE");

@@ -30,6 +30,7 @@
 #include <vector>
 
 #include <fmt/core.h>
+#include <fmt/ranges.h>
 
 namespace wormcube::cli {
 namespace {
@@ -304,10 +305,10 @@ Action add_prove(CLI::App& program) {
   std::vector<std::string> operations;
   for (const mpi::ProvedFunction& each : mpi::proved_functions())
     operations.emplace_back(each.operation->name);
-  std::string names;
-  for (const std::string& name : operations) names += (names.empty() ? "" : "|") + name;
-  app.add_option("--as", settings.operation, "The operation that the function performs")
-      ->type_name(names)
+  app.add_option(
+         "--as", settings.operation,
+         fmt::format("The operation that the function performs: {}", fmt::join(operations, ", ")))
+      ->type_name("OPERATION")
       ->required()
       ->check(one_of(operations))
       ->group("What");

@@ -57,7 +57,7 @@ void add_call_options(CLI::App& app, CallOptions& options) {
                      "bit-reversal, shuffle (rotate to the left), butterfly (exchange the first "
                      "and the last): of the label's bits; transpose: of a square of s x s nodes; "
                      "or the images of nodes 0, 1, ..: in a file, or as a list such as 1,2,0")
-          ->type_name(permutation_names("|") + "|FILE|NODE,NODE..")
+          ->type_name("PERMUTATION|FILE|LIST")
           ->capture_default_str()
           ->group(group);
   add_reduction_options(app, options, group);
