@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import difflib
 import functools
+import math
 from typing import Any, Callable, Dict, Iterable, List, NamedTuple, Optional, Sequence, Tuple
 
 from .errors import NodeError, UsageError
@@ -179,7 +180,7 @@ class Operation:
     def _permutation(self, name: str) -> List[int]:
         """The images of the nodes: where each node's block goes."""
         p = self.nodes
-        bits, side = p.bit_length() - 1, round(p ** 0.5)
+        bits, side = p.bit_length() - 1, math.isqrt(p)
         if "," in name:
             return self._images(name)
         if name not in PERMUTATIONS:
