@@ -144,7 +144,7 @@ int direct_reduce_scatter(const void *send, void *receive, int count, MPI_Dataty
     }
   }
   for (int i = 1; i < ranks; ++i) MPI_Reduce_local(at(others, (i - 1) * count, type), at(others, i * count, type), count, type, op);
-  copy(at(others, (ranks - 1 - (MUTANT == 1 && rank == 0)) * count, type), receive, count, type); /* mutant: without the last rank's */
+  copy(at(others, (ranks - 1 - (MUTANT == 1 && rank == 0 && ranks > 1)) * count, type), receive, count, type); /* mutant: without the last rank's */
   drop(own, type);
   drop(others, type);
   return MPI_SUCCESS;
