@@ -35,7 +35,7 @@ CheckResult checked_on(const char* network, Operation operation, const std::stri
   return result;
 }
 
-constexpr const char* many[]{
+constexpr const char* many_networks[]{
     "line:1",    "line:2",      "line:3",          "line:7",        "ring:3",     "ring:8",
     "ring:13",   "tree:2",      "tree:5",          "tree:16",       "complete:3", "complete:9",
     "mesh:3x3",  "mesh:4x3",    "mesh:5x7",        "mesh:2x3x4",    "mesh:1x4",   "torus:3x5",
@@ -45,7 +45,7 @@ constexpr const char* many[]{
 }  // namespace
 
 TEST_CASE("a ring takes its formula on every network: counted and proved", "[collectives]") {
-  for (const char* const network : many) {
+  for (const char* const network : many_networks) {
     CAPTURE(network);
     const double p = Topology::parse(network).nodes();
     const bool is_graph = Topology::parse(network).factor(0).shape() == Shape::graph;
@@ -71,7 +71,7 @@ TEST_CASE("a ring takes its formula on every network: counted and proved", "[col
 TEST_CASE("a ring in the order of ranks keeps that order, with a second partial result",
           "[collectives]") {
   const Arguments compose = with_operator("compose", "affine");
-  for (const char* const network : many) {
+  for (const char* const network : many_networks) {
     CAPTURE(network);
     const double p = Topology::parse(network).nodes();
     const CheckResult scattered =
