@@ -336,7 +336,7 @@ Action add_check(CLI::App& program) {
   add_choice_options(app, options->choice, options->model);
   add_output_options(app, options->output);
   app.footer(
-      "A dry run records every node's program without data and counts its messages. A second run, "
+      "A dry run executes every node's program without data and counts its messages. A second run, "
       "with blocks that are labelled with their origin, proves that every block is delivered. A "
       "block is the data for one pair of nodes; in a broadcast it is the whole message. Columns:\n"
       "  startups      number of steps in which any node sends\n"

@@ -12,9 +12,10 @@
 namespace wormcube::cli {
 
 void add_node_sets_option(CLI::App& app, bool& node_sets) {
-  app.add_flag("--node-sets", node_sets,
-               "Mark in pictures the sets of nodes that the algorithm has: masters and slaves, "
-               "diagonals, groups, cells")
+  app.add_flag(
+         "--node-sets", node_sets,
+         "In pictures, mark the sets of nodes that the algorithm defines: masters and slaves, "
+         "diagonals, groups, cells")
       ->group("What");
 }
 

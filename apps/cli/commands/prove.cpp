@@ -294,7 +294,7 @@ Action add_prove(CLI::App& program) {
   auto options = std::make_shared<ProveCommand>();
   ProofSettings& settings = options->settings;
   CLI::App& app = *program.add_subcommand(
-      "prove", "Prove a collective written on MPI's point-to-point calls, or find its first error");
+      "prove", "Prove a collective built on MPI's point-to-point calls, or find its first error");
   app.add_option("FILE", options->file,
                  "The C or C++ source file that defines the function, or a program linked by "
                  "`wormcube mpicc`")
@@ -313,7 +313,7 @@ Action add_prove(CLI::App& program) {
       ->check(one_of(operations))
       ->group("What");
   app.add_option("--function", settings.function,
-                 "The function's name; it has the prototype of the operation's MPI function "
+                 "The function's name; it must have the prototype of the operation's MPI function "
                  "(default: that function, MPI_Allreduce for allreduce)")
       ->type_name("NAME")
       ->group("What");
@@ -323,7 +323,7 @@ Action add_prove(CLI::App& program) {
       ->group("What");
   app.add_option("--counts", settings.counts,
                  "Numbers of elements in a block (default: 0, 1, p - 1, p, 2 p + 1 and 1009 for p "
-                 "ranks; 0, 1, 7 and 67 if ranks have a block for each other rank)")
+                 "ranks; 0, 1, 7 and 67 if each rank has one block for every rank)")
       ->type_name("N,N..")
       ->delimiter(',')
       ->check(between(0, 1 << 20))
@@ -333,7 +333,7 @@ Action add_prove(CLI::App& program) {
       ->check(between(0, most_ranks - 1))
       ->group("What");
   app.add_flag("--commutative", settings.only_commuting,
-               "Call it with operators that commute only, whose operands may be combined in any "
+               "Call it only with operators that commute, whose operands may be combined in any "
                "order")
       ->group("What");
   app.add_option("--eager", settings.eager,
@@ -352,15 +352,15 @@ Action add_prove(CLI::App& program) {
       ->group("Machine");
   app.add_option(
          "--time-limit", settings.time_limit,
-         "Stop the calls on one number of ranks after this many seconds (exit code 4; 0: no "
+         "For each number of ranks, stop the calls after this many seconds (exit code 4; 0: no "
          "limit)")
       ->type_name("SECONDS")
       ->check(between(0.0, 1e6))
       ->capture_default_str()
       ->group("Machine");
   app.add_option("--write-schedule", options->schedule,
-                 "Write the messages of one call as a schedule that names their contents, for "
-                 "--schedule of check, draw, replay and others; needs one number of --ranks")
+                 "Write the messages of one call, with their contents, as a schedule for the "
+                 "--schedule option of check, draw, replay and others; --ranks must be one number")
       ->type_name("FILE")
       ->check(file_name())
       ->group("Output");
@@ -368,12 +368,12 @@ Action add_prove(CLI::App& program) {
   add_output_options(app, options->output, true, false);
   app.footer(
       "Each rank calls the function on marked elements: 8-byte handles that record which ranks' "
-      "elements they combine, in which order. The calls cover each number of ranks, count and "
-      "root, "
-      "in place and not, a datatype with gaps, and operators that commute and that do not. The "
-      "first wrong element is reported with the MPI call that brought it; a call that hangs ends "
-      "with the table of `wormcube mpirun`. The counts are those of the last call: one element for "
-      "each rank, not in place, root 0.\n\n"
+      "elements they combine, in which order. The calls cover every number of ranks, count "
+      "and root; separate buffers and in place; a datatype with gaps; and operators that commute "
+      "and that do not. The first wrong element is reported with the MPI call that delivered it. "
+      "For a call that hangs, the table of `wormcube mpirun` is printed. The start-ups, blocks and "
+      "messages in the table are those of the last call: one element for each rank, not in place, "
+      "root 0.\n\n"
       "Exit codes: 0 proved; 1 a wrong result; 2 usage error; 3 deadlock; 4 time limit.\n\n"
       "Examples:\n"
       "  wormcube prove my_allreduce.c --as allreduce\n"

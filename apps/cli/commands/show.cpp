@@ -389,11 +389,12 @@ Action add_show(CLI::App& program) {
       ->type_name("FILE")
       ->check(file_name())
       ->group("What");
-  app.add_flag("--contents", options->contents,
-               "Show which values each message carries, and what each node holds after each step: "
-               "`3` is node 3's block, `3:5` its block for node 5, `3/1` a part of it, `{0..3}` a "
-               "combination (docs/reference/schedules.md); with --svg, as labels in the picture, "
-               "nodes before the step")
+  app.add_flag(
+         "--contents", options->contents,
+         "Show which values each message carries, and what each node holds after each step: "
+         "`3` is node 3's block, `3:5` its block for node 5, `3/1` a part of it, `{0..3}` a "
+         "combination (docs/reference/schedules.md); with --svg, label the picture with them: each "
+         "node shows what it holds before the step")
       ->group("What");
   add_node_sets_option(app, options->node_sets);
   app.add_option("--block", options->block,
@@ -453,7 +454,8 @@ Action add_show(CLI::App& program) {
       ->capture_default_str()
       ->group("Output");
   app.footer(
-      "A dry run records every node's program without data. The output is one table of messages "
+      "A dry run executes every node's program without data and records its messages. The output "
+      "is one table of messages "
       "per step, followed by the traffic of every link:\n"
       "  from, to  sending and receiving node\n"
       "  load      largest number of messages on one link of the route, including this\n"

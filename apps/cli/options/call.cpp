@@ -54,9 +54,9 @@ void add_call_options(CLI::App& app, CallOptions& options) {
   options.permutation_option =
       app.add_option("--permutation", options.permutation,
                      "permute: where each node's block goes. complement: from node r to p - 1 - r; "
-                     "bit-reversal, shuffle (rotate to the left), butterfly (exchange the first "
-                     "and the last): of the label's bits; transpose: of a square of s x s nodes; "
-                     "or the images of nodes 0, 1, ..: in a file, or as a list such as 1,2,0")
+                     "bit-reversal, shuffle (rotate left) and butterfly (swap first and last) act "
+                     "on the bits of the node's label; transpose acts on a square of s x s nodes; "
+                     "or list the destinations of nodes 0, 1, .. in a file, or as in 1,2,0")
           ->type_name("PERMUTATION|FILE|LIST")
           ->capture_default_str()
           ->group(group);

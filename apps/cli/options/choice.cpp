@@ -49,7 +49,8 @@ void add_choice_options(CLI::App& app, ChoiceOptions& choice, CostModel& model,
                         const std::string& name, const std::vector<std::string>& values) {
   add_machine_costs(app, choice, model);
   std::string help =
-      "The cost to compare by. formula: modelled time; replay: simulated time on --machine, or on "
+      "The cost by which algorithms are compared. formula: modelled time; replay: simulated time "
+      "on --machine, or on "
       "a machine with these constants (docs/explanation/replay.md)";
   for (const std::string& value : values) {
     if (value == "work")

@@ -103,8 +103,8 @@ void add_ranked_options(CLI::App& app, RankedOptions& options) {
   add_schedule_option(app, options.schedule, true);
   add_reduction_options(app, options.call, "What");
   app.add_flag("--any-bits", options.any_bits,
-               "Also rank algorithms that may leave different last bits of a rounded sum on "
-               "different nodes")
+               "Also rank algorithms that may leave nodes with rounded sums that differ in their "
+               "last bits")
       ->group("What");
 }
 
