@@ -6,8 +6,10 @@
 #include "wormcube/runtime/base/error.hpp"
 
 #include <string>
+#include <vector>
 
 #include <fmt/core.h>
+#include <fmt/ranges.h>
 
 namespace wormcube::cli {
 
@@ -22,14 +24,13 @@ void add_node_sets_option(CLI::App& app, bool& node_sets) {
 NodeSets sets_to_mark(const Collective& collective, const Topology& topology) {
   const Algorithm& algorithm = *collective.algorithm;
   if (algorithm.node_sets != nullptr) return algorithm.node_sets(collective.setting(topology));
-  std::string others;
+  std::vector<std::string> others;
   for (const Algorithm* other : registry()) {
-    if (other->node_sets == nullptr) continue;
-    others +=
-        fmt::format("{}{} {}", others.empty() ? "" : ", ", other->operation->name, other->name);
+    if (other->node_sets != nullptr)
+      others.push_back(fmt::format("{} {}", other->operation->name, other->name));
   }
   throw UsageError(fmt::format("--node-sets: {} {} has no sets of nodes; these have: {}",
-                               algorithm.operation->name, algorithm.name, others));
+                               algorithm.operation->name, algorithm.name, fmt::join(others, ", ")));
 }
 
 }  // namespace wormcube::cli

@@ -122,13 +122,6 @@ std::string program_of(const std::string& file, const OwnFolder& folder) {
   return program;
 }
 
-std::string counts_text(const std::vector<std::size_t>& numbers) {
-  std::string text;
-  for (const std::size_t each : numbers)
-    text += fmt::format("{}{}", text.empty() ? "" : ", ", each);
-  return text;
-}
-
 std::string rank_count(Rank ranks) {
   return fmt::format("{} rank{}", ranks, ranks == 1 ? "" : "s");
 }
@@ -169,18 +162,18 @@ void add_proof(Results& results, const ProveCommand& command, Json json) {
 void note_details(Results& results, const Json& json) {
   if (json["passed_on"].get<std::size_t>() > 0) {
     results.note(
-        "passed on: calls in which the function calls the operation's own MPI function, so that "
-        "not its own messages are proved");
+        "passed on: calls that the function passes on to the operation's own MPI function, so that "
+        "the "
+        "messages of that function are proved, not its own");
   }
   if (json["any_source"].get<bool>()) {
     results.note(
         "a receive is from MPI_ANY_SOURCE: only one order of arrival is proved; try others with "
         "`wormcube mpirun --explore`");
   }
-  std::string names;
-  for (const Json& name : json["collectives"])
-    names += (names.empty() ? "" : ", ") + name.get<std::string>();
-  if (!names.empty()) results.note(fmt::format("calls {}: these run wormcube's algorithms", names));
+  if (const auto names = json["collectives"].get<std::vector<std::string>>(); !names.empty()) {
+    results.note(fmt::format("calls {}: these run wormcube's algorithms", fmt::join(names, ", ")));
+  }
   if (const std::string why = json["no_schedule"]; !why.empty())
     results.note(fmt::format("no schedule and no counts: {}", why));
   if (json.contains("schedule_findings")) {
@@ -221,9 +214,9 @@ ExitCode prove(Context& context, const ProveCommand& command) {
   print_setting(command.output, "prove", command.file);
   print_setting(command.output, "as", fmt::format("{}, {}", settings.operation, settings.function));
   print_setting(command.output, "ranks", command.ranks);
-  print_setting(
-      command.output, "counts",
-      settings.counts.empty() ? mpi::default_counts_text(function) : counts_text(settings.counts));
+  print_setting(command.output, "counts",
+                settings.counts.empty() ? mpi::default_counts_text(function)
+                                        : fmt::format("{}", fmt::join(settings.counts, ", ")));
   print_setting(command.output, "eager", settings.eager);
   ProveCommand shown = command;
   shown.settings = settings;
@@ -252,6 +245,7 @@ ExitCode prove(Context& context, const ProveCommand& command) {
     ++started;
   };
   std::optional<Json> wrong;
+  bool has_schedule = false;  // a file of this name may be of an earlier run
   while (!wrong && (started < ranks.size() || !running.empty())) {
     while (started < ranks.size() && running.size() < static_cast<std::size_t>(usable_cores()))
       start();
@@ -262,14 +256,15 @@ ExitCode prove(Context& context, const ProveCommand& command) {
     calls += json["cases"].get<std::size_t>();
     note_details(results, json);
     if (!json["finding"].is_null()) wrong = json;
-    if (json.contains("schedule"))
+    if (json.contains("schedule")) {
       write_text(context, command.schedule, json["schedule"].get<std::string>());
+      has_schedule = true;
+    }
     add_proof(results, shown, std::move(json));
   }
   results.finish(ranks.size() == 1);
   if (!wrong) {
-    if (settings.keeps_schedule && !std::filesystem::exists(command.schedule) &&
-        command.schedule != "-")
+    if (settings.keeps_schedule && !has_schedule)
       throw UsageError("--write-schedule: there is no schedule; the notes say why");
     print_fact(command.output, "proved", fmt::format("{} calls on {} ranks", calls, command.ranks));
     return passed;

@@ -87,6 +87,10 @@ endif()
 prove("a rank that polls for ever" "${of_others} poll_for_ever --as broadcast --stall 0.5" "wormcube: hangs: all ranks have only polled or waited for 0.5 s rank call .*MPI_Iprobe.*code 3.*")
 prove("a message that nobody receives" "${of_others} leaves_a_message --as broadcast" "FAILED 2 ranks, 0 elements, root 0 wrong rank 1 sends 0 bytes to rank 0 with tag 8 .MPI_Isend at others.c:[0-9]+., and no receive takes them code 1")
 prove("calls that are passed on" "others.c --ranks 3 --function passes_on --as broadcast" "3 .* no schedule and no counts: the call is passed on to PMPI_Bcast proved 27 calls on 3 ranks code 0")
+# A file of an earlier run is no schedule.
+file(WRITE ${mpi_folder}/earlier.txt "earlier")
+prove("a schedule that does not exist" "others.c --ranks 3 --function passes_on --as broadcast --quiet --write-schedule '${mpi_folder}/earlier.txt'"
+      "wormcube: --write-schedule: there is no schedule; the notes say why code 2")
 
 prove("its own schedule is proved again, and drawn" "reduce_scatter_allgather.c --as allreduce --ranks 6 --quiet --write-schedule '${mpi_folder}/proved.txt' &&
   '${program}' check --schedule '${mpi_folder}/proved.txt' | grep -E 'start-ups   |delivered|order' && '${program}' draw --schedule '${mpi_folder}/proved.txt' --html '${mpi_folder}/proved.html' --quiet &&
