@@ -7,6 +7,7 @@
 #include "wormcube/collectives/core/registry.hpp"
 #include "wormcube/runtime/base/error.hpp"
 #include "wormcube/runtime/schedule/check.hpp"
+#include "wormcube/tests/apps/formats_support.hpp"
 
 #include <random>
 #include <string>
@@ -69,10 +70,6 @@ void is_refused_chakra(const std::vector<Node>& first, const std::vector<Node>& 
   CHECK_THROWS_WITH(parsed(first, second), Contains(what));
 }
 
-ScheduleReport counted_chakra(const Schedule& schedule) {
-  return check(schedule, Routing(schedule.topology, 2), true);
-}
-
 constexpr std::uint64_t comp = 4, send = 5, receive = 6;
 
 }  // namespace
@@ -81,7 +78,7 @@ TEST_CASE("a Chakra message's step is its depth, whatever the order of nodes", "
   const Schedule schedule = parsed({{2, send, {1}}, {0, receive}, {1, comp, {0}}},
                                    {{5, receive, {4}, 8, 0}, {4, send, {}, 8, 0}});
   CHECK(schedule.steps() == 2);
-  const ScheduleReport report = counted_chakra(schedule);
+  const ScheduleReport report = formats_tests::counted(schedule);
   CHECK(report.messages == 2);
   CHECK(report.total_bytes == 16);
   CHECK(report.problems.empty());
@@ -166,29 +163,12 @@ TEST_CASE("compressed Chakra traces are unpacked", "[formats]") {
 }
 
 TEST_CASE("schedules survive the way into Chakra and back", "[formats]") {
-  struct Case {
-    Operation operation;
-    const char *algorithm, *network;
-  };
-  for (const Case& each :
-       {Case{operations::alltoall, "suh-torus", "torus:4x4"},
-        Case{operations::alltoall, "ring", "ring:8"}, Case{operations::alltoall, "bruck", "ring:8"},
-        Case{operations::broadcast, "binomial", "mesh:4x4"},
-        Case{operations::allgather, "ring", "ring:5"}}) {
-    CAPTURE(each.algorithm);
-    const Topology topology = Topology::parse(each.network);
-    const Collective collective = parse_collective(each.operation, each.algorithm);
-    const Schedule schedule = cli::record_call(collective, topology, 64, false);
+  formats_tests::require_round_trips([](const Schedule& schedule) {
     std::vector<std::string> traces;
-    for (Rank rank = 0; rank < topology.nodes(); ++rank)
+    for (Rank rank = 0; rank < schedule.topology.nodes(); ++rank)
       traces.push_back(apps::chakra_trace(schedule, rank));
-    const Schedule again = apps::parse_chakra(traces, "f");
-    const ScheduleReport before = counted_chakra(schedule), after = counted_chakra(again);
-    CHECK(before.startups == after.startups);
-    CHECK(before.messages == after.messages);
-    CHECK(before.transmission == after.transmission);
-    CHECK(before.total_bytes == after.total_bytes);
-  }
+    return apps::parse_chakra(traces, "f");
+  });
 }
 
 TEST_CASE("Chakra traces with any bytes changed are read or refused", "[formats]") {
@@ -202,7 +182,7 @@ TEST_CASE("Chakra traces with any bytes changed are read or refused", "[formats]
     for (std::size_t changes = 1 + random() % 3; changes > 0; --changes)
       text[random() % text.size()] = static_cast<char>(random() % 256);
     try {
-      static_cast<void>(counted_chakra(apps::parse_chakra(traces, "f", 1 << 20)));
+      static_cast<void>(formats_tests::counted(apps::parse_chakra(traces, "f", 1 << 20)));
       ++accepted;
     } catch (const UsageError&) {
     }

@@ -6,6 +6,7 @@
 #include "wormcube/collectives/core/registry.hpp"
 #include "wormcube/runtime/base/error.hpp"
 #include "wormcube/runtime/schedule/check.hpp"
+#include "wormcube/tests/apps/formats_support.hpp"
 
 #include <random>
 #include <string>
@@ -46,17 +47,13 @@ void is_refused_goal(const std::string& old, const std::string& by, const std::s
   CHECK_THROWS_WITH(apps::parse_goal(changed_goal(old, by), "f.goal"), Contains(what));
 }
 
-ScheduleReport counted(const Schedule& schedule) {
-  return check(schedule, Routing(schedule.topology, 2), true);
-}
-
 }  // namespace
 
 TEST_CASE("a GOAL message's step is its depth", "[formats]") {
   CHECK(apps::is_goal(two_ranks));
   const Schedule schedule = apps::parse_goal(two_ranks, "f.goal");
   CHECK(schedule.steps() == 2);
-  const ScheduleReport report = counted(schedule);
+  const ScheduleReport report = formats_tests::counted(schedule);
   CHECK(report.messages == 2);
   CHECK(report.transmission == 1024 + 64);
   CHECK(report.problems.empty());
@@ -81,26 +78,9 @@ TEST_CASE("GOAL that cannot be laid into steps is refused with its line", "[form
 }
 
 TEST_CASE("schedules survive the way into GOAL and back", "[formats]") {
-  struct Case {
-    Operation operation;
-    const char *algorithm, *network;
-  };
-  for (const Case& each :
-       {Case{operations::alltoall, "suh-torus", "torus:4x4"},
-        Case{operations::alltoall, "ring", "ring:8"}, Case{operations::alltoall, "bruck", "ring:8"},
-        Case{operations::broadcast, "binomial", "mesh:4x4"},
-        Case{operations::allgather, "ring", "ring:5"}}) {
-    CAPTURE(each.algorithm);
-    const Topology topology = Topology::parse(each.network);
-    const Collective collective = parse_collective(each.operation, each.algorithm);
-    const Schedule schedule = cli::record_call(collective, topology, 64, false);
-    const Schedule again = apps::parse_goal(apps::goal_text(schedule), "f.goal");
-    const ScheduleReport before = counted(schedule), after = counted(again);
-    CHECK(before.startups == after.startups);
-    CHECK(before.messages == after.messages);
-    CHECK(before.transmission == after.transmission);
-    CHECK(before.total_bytes == after.total_bytes);
-  }
+  formats_tests::require_round_trips([](const Schedule& schedule) {
+    return apps::parse_goal(apps::goal_text(schedule), "f.goal");
+  });
 }
 
 TEST_CASE("GOAL with any bytes changed is read or refused", "[formats]") {
@@ -108,17 +88,9 @@ TEST_CASE("GOAL with any bytes changed is read or refused", "[formats]") {
   const std::string letters = "0123456789 \n:{}bsrjtofmaglceqnduk-/*";
   int accepted = 0;
   for (int i = 0; i < 4000; ++i) {
-    std::string text = two_ranks;
-    for (std::size_t changes = 1 + random() % 3; changes > 0; --changes) {
-      const std::size_t at = random() % text.size();
-      if (random() % 4 == 0) {
-        text.erase(at, 1 + random() % 8);
-      } else {
-        text[at] = letters[random() % letters.size()];
-      }
-    }
+    const std::string text = formats_tests::with_random_changes(two_ranks, letters, random);
     try {
-      static_cast<void>(counted(apps::parse_goal(text, "f.goal", 1 << 20)));
+      static_cast<void>(formats_tests::counted(apps::parse_goal(text, "f.goal", 1 << 20)));
       ++accepted;
     } catch (const UsageError&) {
     }

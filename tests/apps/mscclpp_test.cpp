@@ -4,6 +4,7 @@
 
 #include "wormcube/collectives/harness/schedule_goal.hpp"
 #include "wormcube/runtime/base/error.hpp"
+#include "wormcube/tests/apps/formats_support.hpp"
 
 #include <random>
 #include <string>
@@ -355,15 +356,7 @@ TEST_CASE("an MSCCL++ plan with any bytes changed is judged or refused", "[forma
   const std::string right = both({}, {exchange});
   int judged = 0;
   for (int i = 0; i < 3000; ++i) {
-    std::string text = right;
-    for (std::size_t changes = 1 + random() % 3; changes > 0; --changes) {
-      const std::size_t at = random() % text.size();
-      if (random() % 4 == 0) {
-        text.erase(at, 1 + random() % 8);
-      } else {
-        text[at] = letters[random() % letters.size()];
-      }
-    }
+    const std::string text = formats_tests::with_random_changes(right, letters, random);
     try {
       static_cast<void>(judge_mscclpp(apps::parse_mscclpp(text, "f.json", 1 << 22)));
       ++judged;
