@@ -76,7 +76,7 @@ namespace {
 
 constexpr double label_font = 8, line_height = 9.2;
 
-/// At most so many lines; the last one says if there are more.
+/// Cuts the lines to this number; then the last one says that there are more.
 std::vector<std::string> cut(std::vector<std::string> lines, std::size_t most) {
   if (lines.size() > most) {
     lines.resize(std::max<std::size_t>(1, most));

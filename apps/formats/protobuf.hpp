@@ -34,7 +34,7 @@ class WireReader {
     rest_.remove_prefix(size);
     return result;
   }
-  /// A length, and so many bytes.
+  /// A length, and that number of bytes.
   std::optional<std::string_view> delimited() {
     const auto size = varint();
     return size ? bytes(*size) : std::nullopt;

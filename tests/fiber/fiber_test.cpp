@@ -36,7 +36,7 @@ struct Count {
   int& alive_;
 };
 
-/// Writes at least so many bytes of the stack, in frames of a little over 200.
+/// Writes at least this many bytes of the stack, in frames of a little over 200.
 [[gnu::noinline]] int fill_frames(std::size_t bytes) {
   volatile char frame[200];
   frame[0] = 1;

@@ -26,8 +26,8 @@ namespace {
 
 using namespace apps;
 
-/// One picture, for a file of its own, the same without heading and foot, and in the page's colours,
-/// and its points.
+/// One picture in three forms, and its points: for a file of its own, the same without heading and
+/// foot, and in the page's colours.
 struct Plotted {
   std::string title, light, bare, themed;
   std::vector<std::vector<std::string>> table;  ///< the first row: heads
