@@ -3,6 +3,7 @@
 #include "wormcube/apps/draw/overlay.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <iterator>
 #include <map>
@@ -23,6 +24,19 @@ struct Box {
     return least.x <= p.x && p.x <= most.x && least.y <= p.y && p.y <= most.y;
   }
 };
+
+/// How a set's nodes are marked. The colours of the first dimensions come late; beyond six sets they
+/// come again, dashed.
+struct SetLook {
+  Colour colour;
+  std::vector<double> dash;
+};
+SetLook look_of(std::size_t set) {
+  constexpr std::array<std::size_t, 6> order{1, 3, 4, 2, 5, 0};
+  SetLook look{colours::line(order[set % order.size()]), {}};
+  if (set >= order.size()) look.dash = {4, 2};
+  return look;
+}
 
 bool is_cell_frame(const Layout& layout, const NodeSets& sets, Rank cell, const Box& box) {
   for (Rank r = 0; r < layout.nodes; ++r) {
@@ -52,11 +66,10 @@ Marks overlay_marks(const Layout& layout, const NodeSets& sets) {
   const double edge = std::min(3.0, 0.25 * layout.radius), r = layout.radius + 0.5 * edge + 0.8;
   for (std::size_t i = 0; i < sets.set_of.size(); ++i) {
     if (sets.set_of[i] < 0) continue;
-    const auto set = static_cast<std::size_t>(sets.set_of[i]);
-    marks.push_back(rect_mark(layout.places[i] - Point{r, r}, {2 * r, 2 * r}, 0.5 * r, {},
-                              colours::line(set), edge));
-    // Beyond six sets colours come again, dashed.
-    if (set >= 6) marks.back().dash = {4, 2};
+    const SetLook look = look_of(static_cast<std::size_t>(sets.set_of[i]));
+    marks.push_back(
+        rect_mark(layout.places[i] - Point{r, r}, {2 * r, 2 * r}, 0.5 * r, {}, look.colour, edge));
+    marks.back().dash = look.dash;
     marks.back().data = " class=\"set\"";
   }
   return marks;
@@ -65,8 +78,8 @@ Marks overlay_marks(const Layout& layout, const NodeSets& sets) {
 std::vector<LegendEntry> overlay_legend(const NodeSets& sets) {
   std::vector<LegendEntry> entries;
   for (std::size_t set = 0; set < sets.names.size(); ++set) {
-    entries.push_back({sets.names[set], {colours::line(set)}, {}});
-    if (set >= 6) entries.back().dash = {4, 2};
+    const SetLook look = look_of(set);
+    entries.push_back({sets.names[set], {look.colour}, look.dash});
   }
   if (!sets.cell_of.empty()) entries.push_back({"cell", {colours::mute}, {5, 4}});
   return entries;

@@ -137,6 +137,14 @@ TEST_CASE("topology shows a sparse graph of a million edges, without what would 
              Catch::Contains(std::to_string(n) + " nodes") && Catch::Contains("up to 8192 nodes"));
 }
 
+TEST_CASE("topology's diameter is its largest eccentricity", "[cli]") {
+  const char* const network = GENERATE("torus:4x6", "mesh:3x3", "petersen", "ring:4*line:3",
+                                       "hypercube:3", "star:5", "tree:6", "ring:1", "ccc:3");
+  CAPTURE(network);
+  const auto json = run_wormcube(std::string("topology ") + network + " --json -").json();
+  CHECK(json["diameter"] == json["eccentricity_max"]);
+}
+
 TEST_CASE("the documents have the table of network kinds", "[cli][docs]") {
   const std::string source = WORMCUBE_SOURCE_DIR;
   const std::string reference = wormcube::test::read_text(source + "/docs/reference/networks.md");
