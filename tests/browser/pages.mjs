@@ -743,7 +743,7 @@ const cases = {
     }
     await page.keyboard.press("Home");
     await page.keyboard.down("Shift"), await page.keyboard.press("ArrowRight"), await page.keyboard.up("Shift");
-    expect("shift and right: the next phase", differ("step", await step(), 2));
+    expect("shift and right: the next phase", differ("step", await step(), 1));
     const pressed = (key) => page.$$eval(`[data-key=${key}]`, (buttons) => buttons.find((button) => button.getAttribute("aria-pressed") === "true")?.dataset.value);
     for (const [key, name, value] of [["l", "links", "load"], ["l", "links", "worms"], ["c", "colour", "sender"], ["a", "load", "all"]]) {
       await page.keyboard.press(key);
@@ -760,7 +760,7 @@ const cases = {
     const hash = await page.evaluate(() => location.hash);
     await page.close();
     const again = await open("page.html", { fragment: hash });
-    expect("the address restores the view", [...differ("step", await again.page.$eval("body", (body) => body.dataset.step), "2"), ...differ("colour", await again.page.$$eval("[data-key=colour]", (buttons) => buttons.find((button) => button.getAttribute("aria-pressed") === "true").dataset.value), "sender")]);
+    expect("the address restores the view", [...differ("step", await again.page.$eval("body", (body) => body.dataset.step), "1"), ...differ("colour", await again.page.$$eval("[data-key=colour]", (buttons) => buttons.find((button) => button.getAttribute("aria-pressed") === "true").dataset.value), "sender")]);
     await set(again.page, "#step=99999&node=-4&nonsense=1&at=7");
     expect("numbers are clamped, unknown keys ignored", differ("step", await again.page.$eval("body", (body) => body.dataset.step), "5"));
     expect("nothing on the console, no request", [...noise, ...again.noise]);
@@ -1040,20 +1040,20 @@ const cases = {
       }
     }
     expect("its cells have every message", differ("messages", messages, sent.messages));
-    expect("a notice with both numbers", /6400 nodes; worms are shown on up to 4096/.test(await large.page.$eval(".notice", (notice) => notice.textContent)) ? [] : [await large.page.$eval(".notice", (notice) => notice.textContent)]);
+    expect("a notice with both numbers", /6400 nodes; worms are shown for up to 4096/.test(await large.page.$eval(".notice", (notice) => notice.textContent)) ? [] : [await large.page.$eval(".notice", (notice) => notice.textContent)]);
     expect("nothing on the console, no request", large.noise);
     await large.page.close();
   },
 
   async "a page above its size limit shows loads, with a notice"() {
-    const call = ["alltoall", "--on", "torus:8x8", "--algorithm", "shift,suh-torus"];
+    const call = ["alltoall", "--on", "torus:8x8", "--algorithm", "shift"];
     // The page contains its command, so both commands have the same length.
     const draw = (limit) => { run("draw", ...call, "--html", "page.html", "--page-limit", String(limit), "--quiet"); return readFileSync(join(folder, "page.html")).length; };
     const whole = draw(999999);
     expect("as many bytes as are allowed", differ("bytes", draw(whole), whole));
     expect("a byte less", draw(whole - 1) < whole ? [] : ["no smaller"]);
     const { page, noise } = await open("page.html"), notice = (await page.$eval(".notice", (element) => element.textContent)).replaceAll("\u202f", "");
-    expect("both numbers", notice.includes(`4032 messages; a page with their worms takes ${whole}`) && notice.includes(`pages have up to ${whole - 1}`) ? [] : [notice]);
+    expect("both numbers", notice.includes(`4032 messages; a page with their worms needs ${whole} bytes, and the limit is ${whole - 1}`) ? [] : [notice]);
     expect("no worms", differ("worms", (await page.$$("g.worm")).length, 0));
     const show = JSON.parse(run("show", "alltoall", "--on", "torus:8x8", "--algorithm", "shift", "--json", "-")), totals = new Map();
     for (const { messages } of show.steps) for (const { bytes, route } of messages) for (const { link } of route) totals.set(link, (totals.get(link) ?? 0) + bytes);
@@ -1063,7 +1063,7 @@ const cases = {
     expect("nothing on the console, no request", noise);
     await page.close();
     const refused = spawnSync(program, ["draw", ...call, "--html", join(folder, "none.html"), "--page-limit", "40K"], { encoding: "utf8" });
-    expect("a page that is above it without worms", refused.status === 2 && /takes \d+ bytes; pages have up to 40960: .*--page-limit/.test(refused.stderr) && !existsSync(join(folder, "none.html")) ? [] : [`${refused.status}: ${refused.stderr}`]);
+    expect("a page that is above it without worms", refused.status === 2 && /needs \d+ bytes, and the limit is 40960: .*--page-limit/.test(refused.stderr) && !existsSync(join(folder, "none.html")) ? [] : [`${refused.status}: ${refused.stderr}`]);
   },
 
   async "1024 nodes and 200 000 messages: opened, played, strokes per frame"() {
@@ -1214,7 +1214,11 @@ const cases = {
       expect(`${what}: nothing on the console, no request`, noise);
       await page.close();
     }
-    const { page, noise } = await open("page.html");
+    const both = await open("page.html");
+    await both.page.evaluate(() => dispatchEvent(new Event("beforeprint")));
+    expect("a comparison prints the steps of both, at most 12 of each", differ("pictures", (await both.page.$$("#print figure")).length, 18));
+    await both.page.close();
+    const { page, noise } = await open("page.html", { fragment: "#play=suh-torus" });
     await page.emulateMediaType("print");
     await page.evaluate(() => dispatchEvent(new Event("beforeprint")));
     expect("print has all steps", differ("pictures", (await page.$$("#print figure")).length, 6));
