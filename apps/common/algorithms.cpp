@@ -127,7 +127,7 @@ Collective Algorithms::cheapest_uneven(Operation operation, const Topology& topo
     if (!has_algorithm(even, collective.name())) continue;
     const Collective namesake(find_algorithm(even, collective.name()), arguments);
     if (!is_chosen_by_auto(*namesake.algorithm) || refusal(namesake, topology)) continue;
-    const Weighed weighed = weigh(namesake, topology);
+    const Weighed weighed = weigh(namesake, topology, block_bytes, model_.bus_us.has_value());
     const double time = weighed.prediction.complete()
                             ? weighed.ranked_us(model_, block_bytes).value_or(0)
                             : std::numeric_limits<double>::max();

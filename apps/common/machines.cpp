@@ -299,11 +299,6 @@ std::vector<std::string> MachineProfile::cautions() const {
     list.push_back(fmt::format("its ports are slower than its links: {} of {:.0f} MB/s",
                                *port_mb_per_s, link_mb));
   }
-  if (model.has_bus()) {
-    list.emplace_back(
-        "the bus that a node's ports share is in replayed times, but not in the cost model, which "
-        "gives a lower bound for messages through several ports at once");
-  }
   list.insert(list.end(), notes.begin(), notes.end());
   return list;
 }

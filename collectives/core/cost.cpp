@@ -8,6 +8,9 @@
 namespace wormcube {
 
 std::string_view to_string(Ports ports) { return ports == Ports::one ? "one" : "all"; }
+std::string_view to_string(Limit limit) {
+  return limit == Limit::ports ? "ports" : limit == Limit::link ? "link" : "bus";
+}
 
 namespace {
 
@@ -29,19 +32,27 @@ ModelTime model_time(const CallCounts& counts, const CostModel& model) {
   const double startups = picoseconds(model.startup_us) * a;
   const double port_flits = flits(counts.port_bytes),
                link_flits = counts.link_bytes > 0 ? flits(counts.link_bytes) : 0;
+  const double bus = picoseconds(model.bus_us.value_or(0) * model.flit_bytes),
+               bus_flits = counts.injected_bytes > 0 ? flits(counts.injected_bytes) : 0;
   const double longest = hop * counts.hops + port * port_flits,
-               busiest = hop * a + link * link_flits;
+               busiest = hop * a + link * link_flits, injected = hop * a + bus * bus_flits;
   const double rearranged = picoseconds(model.rearrange_us) * counts.rearranged_bytes,
                combined = picoseconds(model.combine_us) * counts.combined_bytes;
-  const double total = startups + std::max(longest, busiest) + rearranged + combined;
-  const bool by_link = busiest > longest;
+  const double sending = std::max({longest, busiest, injected});
+  const double total = startups + sending + rearranged + combined;
+  const Limit limit = longest >= sending   ? Limit::ports
+                      : busiest >= sending ? Limit::link
+                                           : Limit::bus;
   return {startups / ps_in_us,
-          hop * (by_link ? a : counts.hops) / ps_in_us,
-          (by_link ? link * link_flits : port * port_flits) / ps_in_us,
+          hop * (limit == Limit::ports ? counts.hops : a) / ps_in_us,
+          (limit == Limit::ports  ? port * port_flits
+           : limit == Limit::link ? link * link_flits
+                                  : bus * bus_flits) /
+              ps_in_us,
           rearranged / ps_in_us,
           combined / ps_in_us,
           total / ps_in_us,
-          by_link};
+          limit};
 }
 
 CallCounts call_counts(const Prediction& prediction, Bytes block_bytes) {
@@ -52,7 +63,8 @@ CallCounts call_counts(const Prediction& prediction, Bytes block_bytes) {
           bytes * prediction.transmission_blocks.value_or(0),
           bytes * prediction.link_blocks.value_or(0),
           bytes * prediction.rearranged_blocks.value_or(0),
-          bytes * prediction.combined_blocks.value_or(0)};
+          bytes * prediction.combined_blocks.value_or(0),
+          bytes * prediction.injected_blocks.value_or(0)};
 }
 
 double predicted_us(const Prediction& prediction, const CostModel& model, Bytes block_bytes) {

@@ -5,6 +5,7 @@
 #include "wormcube/runtime/node/node.hpp"
 #include "wormcube/runtime/topology/theory.hpp"
 
+#include <cstdint>
 #include <optional>
 #include <string_view>
 
@@ -28,6 +29,9 @@ struct Prediction {
   std::optional<double> combined_blocks = {};
   /// Sum over steps of the links on the longest route.
   std::optional<double> hops = {};
+  /// Sum over steps of the most blocks that one node sends. Only a bus between a node and its ports
+  /// makes it matter, and no formula gives it.
+  std::optional<double> injected_blocks = {};
 
   /// Start-ups, transmission and rearrangement are all known.
   bool complete() const { return startups && transmission_blocks && rearranged_blocks; }
@@ -43,6 +47,8 @@ struct CostModel {
   std::optional<double> hop_us = {};   // th; empty: a flit's time on a link
   std::optional<double> link_us = {};  // tw on a link; empty: as at a port
   double flit_bytes = 1;               // each message of a step is at least a flit
+  /// With all ports: tw on the bus that a node's ports share; empty: there is none.
+  std::optional<double> bus_us = {};
 
   double link_byte_us() const { return link_us.value_or(transfer_us); }
   double link_hop_us() const { return hop_us.value_or(link_byte_us() * flit_bytes); }
@@ -55,18 +61,23 @@ struct CallCounts {
   double port_bytes = 0;                            // the largest message
   double link_bytes = 0;                            // on the busiest link; 0: unknown
   double rearranged_bytes = 0, combined_bytes = 0;  // by the node that does most
+  double injected_bytes = 0;  // by the node that sends most; 0: unknown, or not over a bus
 };
+
+/// What a step lasts for: its longest message, or all that its busiest link or a node's bus carries.
+enum class Limit : std::uint8_t { ports, link, bus };
+std::string_view to_string(Limit limit);
 
 /// The modelled time, and its parts.
 struct ModelTime {
   double startups_us = 0, hops_us = 0, transfer_us = 0, rearrange_us = 0, combine_us = 0;
   double total_us = 0;
-  bool by_link = false;  ///< the busiest link takes longer than the longest message
+  Limit limit = Limit::ports;
 };
-/// ts startups + max(th hops + tw port_bytes, th startups + tw' link_bytes) + tr rearranged +
-/// tc combined: of steps that all nodes take together, either the longest message ends last, or the
-/// busiest link works without a pause, one hop after the start-up. All commands multiply here, in
-/// picoseconds and in this order.
+/// ts startups + max(th hops + tw port_bytes, th startups + tw' link_bytes, th startups + tw''
+/// injected_bytes) + tr rearranged + tc combined: of steps that all nodes take together, either the
+/// longest message ends last, or the busiest link or bus works without a pause, one hop after the
+/// start-up. All commands multiply here, in picoseconds and in this order.
 ModelTime model_time(const CallCounts& counts, const CostModel& model);
 
 /// A missing count is 0, missing hops are one in each step.

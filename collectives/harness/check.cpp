@@ -44,6 +44,7 @@ void count(CheckResult& result, const Contract& contract) {
   };
   result.transmission_blocks = blocks(report.transmission);
   result.link_blocks = blocks(report.contended);
+  result.injected_blocks = blocks(report.injected);
   result.rearranged_blocks = blocks(report.rearranged);
   result.combined_blocks = blocks(report.combined);
   result.total_blocks = blocks(report.total_bytes);
@@ -385,7 +386,8 @@ ScheduleReport check_steps(const Collective& collective, const Topology& topolog
 CallCounts counts_of(const ScheduleReport& report) {
   const auto number = [](auto count) { return static_cast<double>(count); };
   return {number(report.startups),  number(report.sum_max_hops), number(report.transmission),
-          number(report.contended), number(report.rearranged),   number(report.combined)};
+          number(report.contended), number(report.rearranged),   number(report.combined),
+          number(report.injected)};
 }
 
 ModelTime lock_step_time(const ScheduleReport& report, const CostModel& model) {

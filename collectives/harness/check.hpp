@@ -39,7 +39,7 @@ struct CheckResult {
 
   ScheduleReport report;  ///< in bytes of the dry run
   double transmission_blocks = 0, rearranged_blocks = 0, combined_blocks = 0, total_blocks = 0,
-         block_hops = 0, link_blocks = 0;
+         block_hops = 0, link_blocks = 0, injected_blocks = 0;
   /// Most blocks that one node holds: its result, or what the algorithm holds meanwhile if more.
   double peak_blocks = 0;
   /// Most blocks that the algorithm holds besides the call's input and output.

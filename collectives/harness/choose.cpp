@@ -134,13 +134,16 @@ void count_the_rest(Weighed& weighed, const Collective& collective, const Topolo
             fill(prediction.rearranged_blocks, weighed.rearranged, blocks(report.rearranged));
             fill(prediction.combined_blocks, weighed.combined, blocks(report.combined));
             fill(prediction.hops, weighed.hops, static_cast<double>(report.sum_max_hops));
+            if (weighed.injected == CountedBy::unknown) {
+              fill(prediction.injected_blocks, weighed.injected, blocks(report.injected));
+            }
             return 0.0;
           });
 }
 
 }  // namespace
 
-Weighed weigh(const Collective& collective, const Topology& topology, Bytes block_bytes) {
+Weighed weigh(const Collective& collective, const Topology& topology, Bytes block_bytes, bool bus) {
   Weighed result{collective.predict(topology)};
   Prediction& prediction = result.prediction;
   const bool empty = prediction.transmission_blocks == 0.0;  // a barrier's, or a single node's
@@ -151,7 +154,9 @@ Weighed weigh(const Collective& collective, const Topology& topology, Bytes bloc
     result.contention = Contention::none;
   }
   if (prediction.startups == 0.0) prediction.hops = 0;
-  bool complete = true;
+  const bool counts_bus = bus && collective.algorithm->ports == Ports::all && !empty;
+  if (!counts_bus) result.injected = CountedBy::formula;
+  bool complete = !counts_bus;
   for (const auto& [count, by] : {std::pair(&prediction.startups, &result.startups),
                                   std::pair(&prediction.transmission_blocks, &result.transmission),
                                   std::pair(&prediction.rearranged_blocks, &result.rearranged),
@@ -176,8 +181,9 @@ std::optional<double> Weighed::us(const CostModel& model, Bytes block_bytes) con
 }
 
 bool Weighed::has_counted() const {
-  return std::ranges::any_of(std::array{startups, transmission, rearranged, combined, link, hops},
-                             [](CountedBy by) { return by == CountedBy::counted; });
+  return std::ranges::any_of(
+      std::array{startups, transmission, rearranged, combined, link, hops, injected},
+      [](CountedBy by) { return by == CountedBy::counted; });
 }
 
 std::optional<double> Weighed::ranked_us(const CostModel& model, Bytes block_bytes) const {
@@ -191,7 +197,7 @@ const Weighed& Weights::operator()(const Collective& collective, Bytes block_byt
   const bool even = collective.operation()->sizes == Sizes::equal;
   const auto [entry, is_new] = known_.try_emplace(fmt::format(
       "{} {} {}", collective.operation()->name, collective.text(), even ? 0 : block_bytes));
-  if (is_new) entry->second = weigh(collective, topology_, block_bytes);
+  if (is_new) entry->second = weigh(collective, topology_, block_bytes, bus_);
   return entry->second;
 }
 
@@ -201,7 +207,7 @@ Standing standing(const std::optional<double>& us, Contention contention) {
 
 std::vector<Priced> ranking(Operation operation, const Topology& topology, const CostModel& model,
                             Bytes block_bytes, Ports ports, const Arguments& arguments, Bits bits) {
-  Weights weights(topology);
+  Weights weights(topology, model.bus_us.has_value());
   return ranking(operation, weights, model, block_bytes, ports, arguments, bits);
 }
 

@@ -44,13 +44,18 @@ struct Weighed {
   CountedBy startups = CountedBy::unknown, transmission = CountedBy::unknown,
             rearranged = CountedBy::unknown, combined = CountedBy::unknown,
             link = CountedBy::unknown, hops = CountedBy::unknown;
+  /// Of injected_blocks: `formula` also where no bus asks for them.
+  CountedBy injected = CountedBy::unknown;
   /// If the hops are unknown: as if each step had the network's longest route.
   double most_hops = 0;
 
   /// The time; nothing if start-ups or transmission are unknown.
   std::optional<double> us(const CostModel& model, Bytes block_bytes) const;
-  /// Whether that is a lower bound: contention or hops are unknown.
-  bool at_least() const { return contention == Contention::unknown || hops == CountedBy::unknown; }
+  /// Whether that is a lower bound: contention, hops or what a bus carries are unknown.
+  bool at_least() const {
+    return contention == Contention::unknown || hops == CountedBy::unknown ||
+           injected == CountedBy::unknown;
+  }
   bool has_counted() const;
   /// What rankings compare: the time with most_hops if the hops are unknown.
   std::optional<double> ranked_us(const CostModel& model, Bytes block_bytes) const;
@@ -58,18 +63,21 @@ struct Weighed {
 /// The counts of one call, contention and hops included: by formula, or by a dry run of at most
 /// 2^17 messages. All commands take them from here.
 /// \param block_bytes  has an effect if blocks differ in size
-Weighed weigh(const Collective& collective, const Topology& topology, Bytes block_bytes = 1024);
+/// \param bus  whether to count what a node's bus carries: all-port algorithms have no formula of it
+Weighed weigh(const Collective& collective, const Topology& topology, Bytes block_bytes = 1024,
+              bool bus = false);
 
 /// weigh() on one network, once for each collective. All calls of one operation have the same
 /// arguments.
 class Weights {
  public:
-  explicit Weights(const Topology& topology) : topology_(topology) {}
+  Weights(const Topology& topology, bool bus) : topology_(topology), bus_(bus) {}
   const Weighed& operator()(const Collective& collective, Bytes block_bytes = 1024);
   const Topology& topology() const { return topology_; }
 
  private:
   const Topology& topology_;
+  bool bus_;
   std::map<std::string, Weighed, std::less<>> known_;
 };
 

@@ -344,7 +344,7 @@ RunResult run_collective(Multicomputer& machine, const Collective& collective,
   result.nodes = topology.nodes();
   result.block_bytes = run.block_bytes;
   result.data_bytes = data_bytes(contract);
-  result.weighed = weigh(collective, topology, run.block_bytes);
+  result.weighed = weigh(collective, topology, run.block_bytes, run.model.bus_us.has_value());
   result.model_us = result.weighed.us(run.model, run.block_bytes);
   result.has_links = machine.has_links();
   add_times(result, timed.times_us());

@@ -58,6 +58,8 @@ class CostModel(Result):
     th_us: float
     tw_link_us_per_byte: float
     flit_bytes: float
+    tw_bus_us_per_byte: Optional[float] = None
+    tw_bus_us_per_byte_reason: Optional[str] = None
 
 
 @dataclasses.dataclass(frozen=True)
@@ -105,6 +107,8 @@ class Predicted(Result):
     link_blocks_reason: Optional[str] = None
     hops: Optional[float] = None
     hops_reason: Optional[str] = None
+    injected_blocks: Optional[float] = None
+    injected_blocks_reason: Optional[str] = None
 
 
 @dataclasses.dataclass(frozen=True)
@@ -149,6 +153,7 @@ class Check(Result):
     rearranged_blocks: Optional[float] = None
     combined_blocks: Optional[float] = None
     link_blocks: Optional[float] = None
+    injected_blocks: Optional[float] = None
     messages: Optional[int] = None
     total_blocks: Optional[float] = None
     block_hops: Optional[float] = None
@@ -269,6 +274,7 @@ class CountedBy(Result):
     combined_blocks: str
     link_blocks: str
     hops: str
+    injected_blocks: str
 
 
 @dataclasses.dataclass(frozen=True)

@@ -101,14 +101,18 @@ LockStepForm lock_step_form(const Schedule& schedule, const Routing& routing,
   const std::size_t steps = schedule.steps();
   std::vector<Channel> path;
   std::vector<Ticks> work(steps + 1, 0), longest(steps + 1, 0);
+  bool shares_bus = model.has_bus() && model.node > model.flit;
   for (Rank v = 0; v < nodes; ++v) {
     for (std::size_t t = 0; t <= steps_of(schedule, v); ++t) {
+      int sent = 0;
       work[t] = std::max(work[t], own_work(schedule, model, v, t).total());
       for (const OpRecord& op : schedule.ops(v, t)) {
         if (!is_message(op, v)) continue;
         route_of(schedule, routing, v, op, path);
         longest[t] = std::max(longest[t], model.alone(model.flits(op.bytes), std::ssize(path)));
+        ++sent;
       }
+      shares_bus = shares_bus || (model.has_bus() && sent > 1);
     }
   }
   bool too_soon = false;
@@ -123,6 +127,8 @@ LockStepForm lock_step_form(const Schedule& schedule, const Routing& routing,
     form.not_exact = fmt::format("a link carries {} messages in a step", report.link_load_max);
   } else if (report.port_violations > 0) {
     form.not_exact = "a port serves several messages in a step";
+  } else if (shares_bus) {
+    form.not_exact = "messages share the bus of a node";
   } else if (model.forwarding == Forwarding::wormhole && !model.full_port_rate()) {
     form.not_exact = "the buffers are too shallow for the full rate";
   } else if (too_soon) {

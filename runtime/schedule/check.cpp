@@ -84,7 +84,7 @@ class Checker : public StepFindings {
 
   void check_one(std::size_t step, const StepOps& gathered) {
     step_ = step;
-    largest_ = 0;
+    largest_ = most_injected_ = 0;
     longest_ = 0;
     const std::size_t messages_before = report_.messages;
     for (const NodeOps& of : gathered.nodes) {
@@ -97,6 +97,7 @@ class Checker : public StepFindings {
     StepFigures& figures = per_step_[step];
     figures.largest = largest_, figures.link_load = most, figures.cost = cost;
     report_.contended += cost;
+    report_.injected += most_injected_;
     report_.startups += report_.messages > messages_before ? 1 : 0;
     report_.transmission += largest_;
     report_.rearranged += figures.rearranged;
@@ -107,6 +108,7 @@ class Checker : public StepFindings {
 
   void node(Rank rank, std::span<const OpRecord> ops) {
     int sends = 0, receives = 0;  // of other nodes: a message to oneself uses no port
+    Bytes injected = 0;
     for (const OpRecord& op : ops) {
       if (!has_peer(op)) {
         ++report_.unmatched;
@@ -116,12 +118,13 @@ class Checker : public StepFindings {
         });
       } else if (op.kind == Op::Kind::send) {
         matcher_.add_send(rank, message(rank, op), op);
-        sends += op.peer != rank ? 1 : 0;
+        if (op.peer != rank) ++sends, injected += op.bytes;
       } else {
         matcher_.add_receive(op.peer, rank, op);
         receives += op.peer != rank ? 1 : 0;
       }
     }
+    if (all_port_) most_injected_ = std::max(most_injected_, injected);
     if (!all_port_ && sends > 1)
       port_violation([&] { return fmt::format("node {} sends {} messages", rank, sends); });
     if (!all_port_ && receives > 1) {
@@ -252,7 +255,7 @@ class Checker : public StepFindings {
 
   // The step being checked.
   std::size_t step_ = 0;
-  Bytes largest_ = 0;
+  Bytes largest_ = 0, most_injected_ = 0;
   int longest_ = 0;
 };
 

@@ -25,6 +25,7 @@ struct ScheduleReport {
   std::size_t startups = 0;
   Bytes transmission = 0;  // sum over steps of the largest message
   Bytes contended = 0;     // sum over steps of StepFigures::cost
+  Bytes injected = 0;      // all ports: sum over steps of the most that one node sends
   Bytes rearranged = 0;    // sum over the gaps between steps of the most that one node permutes
   Bytes combined = 0;      // the same of what one node combines
   std::size_t messages = 0;

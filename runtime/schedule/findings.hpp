@@ -50,6 +50,7 @@ class StepFindings {
     report_.startups += o.startups;
     report_.transmission += o.transmission;
     report_.contended += o.contended;
+    report_.injected += o.injected;
     report_.rearranged += o.rearranged;
     report_.combined += o.combined;
     report_.messages += o.messages;

@@ -2,7 +2,7 @@
 """Commands that print the same quantity print the same number: list, best, check, run, replay,
 compare and the page that draw writes, for every operation on twelve networks, under every built-in profile.
 
-usage: agreement_test.py PROGRAM [Agreement|Golden|Comparer]..
+usage: agreement_test.py PROGRAM [Agreement|Golden|Comparer|ComparerOfBuses]..
 """
 # SPDX-License-Identifier: Apache-2.0
 import copy
@@ -17,7 +17,7 @@ import unittest
 PROGRAM = ""  # the first argument
 NETWORKS = "ring:8,ring:9,line:8,mesh:4x4,mesh:3x5,torus:4x4,torus:8x8,torus:4x4x4,hypercube:4,complete:8,tree:8,petersen"
 SMALL = "ring:9,mesh:3x5,torus:4x4,hypercube:4,tree:8,petersen"
-COUNTS = ("startups", "transmission_blocks", "rearranged_blocks", "combined_blocks", "link_blocks", "hops")
+COUNTS = ("startups", "transmission_blocks", "rearranged_blocks", "combined_blocks", "link_blocks", "hops", "injected_blocks")
 BYTES = 1024
 # As the programs print them: a relative error far below what a wrong term gives.
 TOLERANCE = 1e-12
@@ -60,7 +60,9 @@ def time_of(counts, model, m):
     link_flits = max(a, m * value["link_blocks"] / flit) if value["link_blocks"] > 0 and m > 0 else 0
     longest = model["th_us"] * hops + model["tw_us_per_byte"] * flit * port_flits
     busiest = model["th_us"] * a + model["tw_link_us_per_byte"] * flit * link_flits
-    return model["ts_us"] * a + max(longest, busiest) + m * (model["tr_us_per_byte"] * value["rearranged_blocks"] + model["tc_us_per_byte"] * value["combined_blocks"])
+    bus_flits = max(a, m * value["injected_blocks"] / flit) if value["injected_blocks"] > 0 and m > 0 else 0
+    injected = model["th_us"] * a + (model["tw_bus_us_per_byte"] or 0) * flit * bus_flits
+    return model["ts_us"] * a + max(longest, busiest, injected) + m * (model["tr_us_per_byte"] * value["rearranged_blocks"] + model["tc_us_per_byte"] * value["combined_blocks"])
 
 
 def differences(row, other, names):
@@ -242,9 +244,12 @@ class Golden(unittest.TestCase):
 class Comparer(unittest.TestCase):
     """The comparison finds a change of any number: each is a mutant of its formula."""
 
+    ALGORITHM, MACHINE, LIMIT = "reduce-scatter-allgather", [], "ports"
+
     def setUp(self):
-        rows = [row for row in output("list", "allreduce", "--on", "torus:4x4", "--bytes", str(BYTES), "--algorithm", "reduce-scatter-allgather") if row["admitted"]]
+        rows = [row for row in output("list", "allreduce", "--on", "torus:4x4", "--bytes", str(BYTES), "--algorithm", self.ALGORITHM, *self.MACHINE) if row["admitted"]]
         self.row = rows[0]
+        self.assertEqual(self.row["model_limited_by"], self.LIMIT)
 
     def mutants(self):
         for name in COUNTS:
@@ -263,18 +268,31 @@ class Comparer(unittest.TestCase):
     def test_against_the_closed_form(self):
         self.assertEqual(wrong_in(self.row), [])
         for name, mutant in self.mutants():
-            deciding = "link_blocks" if self.row["model_limited_by"] == "link" else "transmission_blocks"
-            if name == "hops" and self.row["model_limited_by"] == "link" or name in {"link_blocks", "transmission_blocks"} - {deciding}:
+            deciding = {"ports": "transmission_blocks", "link": "link_blocks", "bus": "injected_blocks"}
+            others = set(deciding.values()) - {deciding[self.LIMIT]} | (set() if self.LIMIT == "ports" else {"hops"})
+            if name in others:
                 continue  # the other branch decides
             self.assertNotEqual(wrong_in(mutant), [], name)
 
     def test_against_check(self):
         name = self.row["algorithm"]
         options = "".join(f":{key}={value}" for key, value in self.row["chosen_options"].items())
-        [checked] = output("check", "allreduce", "--on", "torus:4x4", "--algorithm", name + options, "--bytes", str(BYTES))
+        [checked] = output("check", "allreduce", "--on", "torus:4x4", "--algorithm", name + options, "--bytes", str(BYTES), *self.MACHINE)
         self.assertEqual(against_check(self.row, checked), [])
         for changed, mutant in self.mutants():
             self.assertIn(changed, " ".join(against_check(mutant, checked)))
+
+
+class ComparerOfBuses(Comparer):
+    """The same where a node's bus decides."""
+
+    ALGORITHM, MACHINE, LIMIT = "all-port", ["--machine", "bluegene-l", "--ports", "all"], "bus"
+
+    def test_vector(self):
+        [row] = [row for row in output("list", "allreduce", "--on", "torus:4x4x4", "--bytes", "1M", "--algorithm", self.ALGORITHM, *self.MACHINE, "--tc", "0") if row["admitted"]]
+        self.assertAlmostEqual(row["model_time_us"], 3407.6294, delta=0.0001)
+        [checked] = output("check", "allreduce", "--on", "torus:4x4x4", "--bytes", "1M", "--algorithm", self.ALGORITHM, *self.MACHINE, "--tc", "0")
+        self.assertEqual(checked["time_lockstep_us"]["total"], row["model_time_us"])
 
 
 if __name__ == "__main__":

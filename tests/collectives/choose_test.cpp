@@ -116,7 +116,7 @@ TEST_CASE("weights ask each collective once") {
     return Prediction{.startups = 3, .transmission_blocks = 3};
   };
   const Topology ring = Topology::parse("ring:4");
-  Weights weights(ring);
+  Weights weights(ring, false);
   const Collective collective(shift);
   CHECK(weights(collective).prediction.link_blocks == 4);
   CHECK(weights(collective).contention == Contention::counted);

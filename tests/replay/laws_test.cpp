@@ -361,6 +361,16 @@ TEST_CASE("the closed form's conditions are needed: without each, a replay takes
   model.hop = 8;
   model.slots = 2;  // deep enough for a flit in 5 ticks, not in 3
   CHECK(longer("line:3", {{{0, 2, 5}}}, model));
+  model = unit_model();
+  model.forwarding = Forwarding::packets;
+  model.all_port = true;
+  model.packet = 2;
+  model.flit = 2;
+  model.node = 1;  // a bus for two messages, or slower than a link
+  CHECK(longer("line:3", {{{1, 0, 8}, {1, 2, 8}}}, model));
+  model.port = 4;
+  model.node = 3;
+  CHECK(longer("line:3", {{{1, 0, 8}}}, model));
 }
 
 TEST_CASE("no message is faster than it would be alone", "[replay]") {

@@ -334,7 +334,10 @@ ExitCode best(Context& context, const BestCommand& given) {
   if (measured && !options.markdown) {
     print_setting(options.output, "machine", machine_text(options.machine.resolve(context, false)));
   }
-  std::vector<Weights> weights(topologies.begin(), topologies.end());
+  std::vector<Weights> weights;
+  for (const Topology& topology : topologies) {
+    weights.emplace_back(topology, options.model.bus_us.has_value());
+  }
   if (by_replay && options.machine.time_limit <= 0) {
     require_affordable(options, operations, weights, sizes);
   }

@@ -175,8 +175,9 @@ ExitCode checked(const Sweep::Row& row, const CheckCommand& options, const Check
   const Collective& collective = row.collective;
   const Bytes block_bytes = row.block_bytes;
   const CheckResult result = check_collective(collective, topology, check);
-  Json json = check_json(result, weigh(collective, topology, block_bytes), options.check,
-                         options.model, block_bytes);
+  const Weighed weighed =
+      weigh(collective, topology, block_bytes, options.model.bus_us.has_value());
+  Json json = check_json(result, weighed, options.check, options.model, block_bytes);
   std::optional<ModelTime> time;
   if (!options.output.json.empty() || !options.output.jsonl.empty() || options.output.wide) {
     // With the call's own operator and bytes, as in `run`.

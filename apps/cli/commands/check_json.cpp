@@ -51,6 +51,7 @@ Json check_json(const CheckResult& result, const Weighed& of_call, const CheckOp
             {"rearranged_blocks", json_value(result.rearranged_blocks)},
             {"combined_blocks", json_value(result.combined_blocks)},
             {"link_blocks", json_value(result.link_blocks)},
+            {"injected_blocks", json_value(result.injected_blocks)},
             {"messages", report.messages},
             {"total_blocks", json_value(result.total_blocks)},
             {"block_hops", json_value(result.block_hops)},

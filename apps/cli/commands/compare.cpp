@@ -65,7 +65,7 @@ std::string choices_text(const Options& options) {
 class Comparison {
  public:
   Comparison(Context& context, const CompareCommand& options, const Topology& topology)
-      : options_(options), weights_(topology) {
+      : options_(options), weights_(topology, options.model.bus_us.has_value()) {
     const Operation operation = parse_operation(options.operation);
     const Arguments arguments = options.call.resolve(operation);
     for (const std::string& name : options.algorithm.names) {

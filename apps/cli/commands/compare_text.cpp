@@ -46,8 +46,17 @@ std::string instead(std::string_view what, double many, double few) {
 /// What passes the ports or the busiest links, whichever limits a call.
 std::string transfer_of(const ComparedCall& call) {
   const Prediction& p = call.weighed.prediction;
-  if (!call.parts->by_link) return fmt::format("{} blocks at a port", cell(p.transmission_blocks));
-  return fmt::format("{} blocks on the busiest link, which messages share", cell(p.link_blocks));
+  switch (call.parts->limit) {
+    case Limit::ports:
+      break;
+    case Limit::link:
+      return fmt::format("{} blocks on the busiest link, which messages share",
+                         cell(p.link_blocks));
+    case Limit::bus:
+      return fmt::format("{} blocks on a node's bus, which its ports share",
+                         cell(p.injected_blocks));
+  }
+  return fmt::format("{} blocks at a port", cell(p.transmission_blocks));
 }
 
 std::vector<Difference> differences(const ComparedCall& slow, const ComparedCall& fast) {
@@ -63,10 +72,10 @@ std::vector<Difference> differences(const ComparedCall& slow, const ComparedCall
     add(part, instead(what, of_slow, of_fast), instead(what, of_fast, of_slow));
   };
   count("start-ups", &ModelTime::startups_us, &Prediction::startups);
-  // In front of a busy link a step has one hop.
+  // In front of a busy link or bus a step has one hop.
   const auto hops = [](const ComparedCall& call) {
     const Prediction& p = call.weighed.prediction;
-    return (call.parts->by_link ? p.startups : p.hops).value_or(0);
+    return (call.parts->limit == Limit::ports ? p.hops : p.startups).value_or(0);
   };
   add(&ModelTime::hops_us, instead("hops", hops(slow), hops(fast)),
       instead("hops", hops(fast), hops(slow)));

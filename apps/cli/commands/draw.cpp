@@ -165,19 +165,13 @@ ExitCode draw(Context& context, const DrawCommand& given) {
   const auto make_page = [&] {
     Json list = Json::array();
     for (const Play& play : plays) list.push_back(play.json);
+    Json cost = cost_model_json(options.model);
+    cost["block_bytes"] = block_bytes;
     const Json json{{"schema", 1},
                     {"kind", "player"},
                     {"provenance", provenance_json(context)},
                     {"network", network_json(layout, routing)},
-                    {"cost",
-                     {{"ts_us", options.model.startup_us},
-                      {"tw_us_per_byte", options.model.transfer_us},
-                      {"tr_us_per_byte", options.model.rearrange_us},
-                      {"tc_us_per_byte", options.model.combine_us},
-                      {"th_us", options.model.link_hop_us()},
-                      {"tw_link_us_per_byte", options.model.link_byte_us()},
-                      {"flit_bytes", options.model.flit_bytes},
-                      {"block_bytes", block_bytes}}},
+                    {"cost", std::move(cost)},
                     {"comparing", options.compares},
                     {"plays", std::move(list)}};
     return player_page(title, json.dump(-1, ' ', false, Json::error_handler_t::replace), fallback);

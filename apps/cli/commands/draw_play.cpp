@@ -185,8 +185,9 @@ Play play(const Collective& collective, const PlayOptions& options, const Routin
   const Schedule& schedule = result.schedule;
   const ScheduleReport& steps = result.steps;
 
-  Json check_object = check_json(result.check, weigh(collective, topology, block_bytes), check,
-                                 options.model, block_bytes);
+  Json check_object = check_json(
+      result.check, weigh(collective, topology, block_bytes, options.model.bus_us.has_value()),
+      check, options.model, block_bytes);
   check_object["arguments"] = arguments_json(collective.operation(), collective.arguments);
   add_steps(check_object, steps, lock_step_time(steps, options.model));
   Json phases = Json::array();

@@ -169,7 +169,7 @@ class NetworkList {
   NetworkList(const ListCommand& options, const Topology& topology)
       : options_(options),
         topology_(topology),
-        weights_(topology),
+        weights_(topology, options.model.bus_us.has_value()),
         figures_(call_figures(options.choice, topology)) {}
 
   void add(const Algorithm& algorithm, const std::vector<Bytes>& sizes) {

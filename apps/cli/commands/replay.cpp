@@ -71,7 +71,8 @@ class Replayer {
     bool at_least = false;
     const bool has_formula = task.collective != nullptr && !model.stores();
     if (has_formula) {
-      const Weighed weighed = weigh(*task.collective, schedule.topology, task.block_bytes);
+      const Weighed weighed = weigh(*task.collective, schedule.topology, task.block_bytes,
+                                    resolved_.cost.bus_us.has_value());
       formula = weighed.us(resolved_.cost, task.block_bytes);
       at_least = weighed.at_least();
     }

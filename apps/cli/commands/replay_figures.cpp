@@ -129,9 +129,23 @@ std::vector<Table::Column> replay_columns(std::size_t topology_width, std::size_
           {.head = "messages", .width = 8, .wide = true}};
 }
 
+/// What limits a call, in blocks and microseconds per byte.
+static std::pair<double, double> moved(const Prediction& p, const CostModel& cost, Limit limit) {
+  switch (limit) {
+    case Limit::ports:
+      break;
+    case Limit::link:
+      return {p.link_blocks.value_or(0), cost.link_byte_us()};
+    case Limit::bus:
+      return {p.injected_blocks.value_or(0), cost.bus_us.value_or(0)};
+  }
+  return {p.transmission_blocks.value_or(0), cost.transfer_us};
+}
+
 std::vector<std::string> explanation(const ReplayTask& task, const Topology& topology,
                                      const CostModel& cost) {
-  const Weighed weighed = weigh(*task.collective, topology, task.block_bytes);
+  const Weighed weighed =
+      weigh(*task.collective, topology, task.block_bytes, cost.bus_us.has_value());
   const auto time = time_parts(weighed, cost, task.block_bytes);
   if (!time) return {fmt::format("{}: {}", task.name, no_counts)};
   const Prediction& p = weighed.prediction;
@@ -148,9 +162,10 @@ std::vector<std::string> explanation(const ReplayTask& task, const Topology& top
     parts += fmt::format("{}{:g}", plus, part);
   };
   add("ts", counts.startups, cost.startup_us, time->startups_us);
-  add("th", time->by_link ? counts.startups : counts.hops, cost.link_hop_us(), time->hops_us);
-  add("tw x m", time->by_link ? *p.link_blocks : p.transmission_blocks.value_or(0),
-      time->by_link ? cost.link_byte_us() : cost.transfer_us, time->transfer_us);
+  const auto [blocks, byte_us] = moved(p, cost, time->limit);
+  add("th", time->limit == Limit::ports ? counts.hops : counts.startups, cost.link_hop_us(),
+      time->hops_us);
+  add("tw x m", blocks, byte_us, time->transfer_us);
   add("tr x m", p.rearranged_blocks.value_or(0), cost.rearrange_us, time->rearrange_us);
   add("tc x m", p.combined_blocks.value_or(0), cost.combine_us, time->combine_us);
   std::vector<std::string> lines{
@@ -158,8 +173,10 @@ std::vector<std::string> explanation(const ReplayTask& task, const Topology& top
       formula, numbers,
       parts + fmt::format(" = {:.8g} us{}", time->total_us,
                           weighed.at_least() ? ", a lower bound" : "")};
-  lines.emplace_back(time->by_link
+  lines.emplace_back(time->limit == Limit::link
                          ? "  limited by the busiest link: it carries more than the longest message"
+                     : time->limit == Limit::bus
+                         ? "  limited by the bus of the busiest node, which its ports share"
                          : "  limited by the ports: the longest message, over the longest route");
   if (cost.flit_bytes > 1 && time->transfer_us > 0) {
     lines.push_back(fmt::format("  (each message is at least a flit of {:g} B)", cost.flit_bytes));

@@ -42,13 +42,15 @@ std::string cost_model_text(const CostModel& model) {
 }
 
 Json cost_model_json(const CostModel& model) {
-  return {{"ts_us", model.startup_us},
-          {"tw_us_per_byte", model.transfer_us},
-          {"tr_us_per_byte", model.rearrange_us},
-          {"tc_us_per_byte", model.combine_us},
-          {"th_us", model.link_hop_us()},
-          {"tw_link_us_per_byte", model.link_byte_us()},
-          {"flit_bytes", model.flit_bytes}};
+  Json json{{"ts_us", model.startup_us},
+            {"tw_us_per_byte", model.transfer_us},
+            {"tr_us_per_byte", model.rearrange_us},
+            {"tc_us_per_byte", model.combine_us},
+            {"th_us", model.link_hop_us()},
+            {"tw_link_us_per_byte", model.link_byte_us()},
+            {"flit_bytes", model.flit_bytes}};
+  put(json, "tw_bus_us_per_byte", json_value(model.bus_us), "no bus");
+  return json;
 }
 
 std::string count_cell(const std::optional<double>& count, CountedBy by) {
@@ -94,13 +96,13 @@ void add_model_json(Json& json, const Weighed& weighed, const CostModel& model, 
                         {"rearranged_blocks", to_string(weighed.rearranged)},
                         {"combined_blocks", to_string(weighed.combined)},
                         {"link_blocks", to_string(weighed.link)},
-                        {"hops", to_string(weighed.hops)}};
+                        {"hops", to_string(weighed.hops)},
+                        {"injected_blocks", to_string(weighed.injected)}};
   const auto parts = time_parts(weighed, model, block_bytes);
   put(json, "model_contention", contention_json(weighed), no_counts);
   put(json, "model_time_us", parts ? json_value(parts->total_us) : Json(nullptr), no_counts);
   json["model_time_parts_us"] = time_parts_json(parts);
-  put(json, "model_limited_by", parts ? Json(parts->by_link ? "link" : "ports") : Json(nullptr),
-      no_counts);
+  put(json, "model_limited_by", parts ? Json(to_string(parts->limit)) : Json(nullptr), no_counts);
 }
 
 Json prediction_json(const Prediction& prediction, const char* reason) {
@@ -116,6 +118,7 @@ Json prediction_json(const Prediction& prediction, const char* reason) {
   add("link_load", prediction.link_load);
   add("link_blocks", prediction.link_blocks);
   add("hops", prediction.hops);
+  put(json, "injected_blocks", json_value(prediction.injected_blocks), no_bus);
   return json;
 }
 

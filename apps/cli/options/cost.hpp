@@ -40,6 +40,8 @@ Json time_parts_json(const std::optional<ModelTime>& parts);
 void add_model_json(Json& json, const Weighed& weighed, const CostModel& model, Bytes block_bytes);
 inline constexpr const char* no_counts =
     "its source gives no formula, and a dry run would be too long";
+inline constexpr const char* no_bus =
+    "only counted for algorithms on all ports, on a machine whose ports share a bus";
 /// {"startups", "transmission_blocks", ..}
 Json prediction_json(const Prediction& prediction,
                      const char* reason = "the source gives no formula");

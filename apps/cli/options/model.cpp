@@ -112,6 +112,9 @@ ModelOptions::Resolved ModelOptions::resolve() const {
   resolved.cost.link_us = us(model.flit) / static_cast<double>(model.flit_bytes);
   resolved.cost.hop_us = us(model.hop);
   resolved.cost.flit_bytes = static_cast<double>(model.flit_bytes);
+  if (model.node > 0 && model.forwarding == Forwarding::packets) {
+    resolved.cost.bus_us = us(model.node) / static_cast<double>(model.flit_bytes);
+  }
   resolved.cost.rearrange_us = us_per_byte(model.rearrange);
   resolved.cost.combine_us = us_per_byte(model.combine);
   return resolved;

@@ -118,10 +118,10 @@ export function replayCard(plays) {
 export function formulasCard(plays, state) {
   const rows = plays.map((play, i) => {
     const n = play.counts(), cost = state.cost;
-    const { byLink } = play.modelParts(cost);
+    const { limit, moved } = play.modelParts(cost), byPorts = limit === "ports";
     const terms = [
-      `${figure(n.startups)} ts`, `${figure(byLink ? n.startups : n.hops)} th`,
-      `${figure(byLink ? n.shared : n.free)} m tw`
+      `${figure(n.startups)} ts`, `${figure(byPorts ? n.hops : n.startups)} th`,
+      `${figure(moved)} m tw${limit === "bus" ? " on a node's bus" : ""}`
     ];
     if (n.rearranged > 0) terms.push(`${figure(n.rearranged)} m tr`);
     if (n.combined > 0) terms.push(`${figure(n.combined)} m tc`);
@@ -132,8 +132,8 @@ export function formulasCard(plays, state) {
         h("span", { class: "terms" }, terms.join(" + ")),
         h("span", { class: load > 1 ? "warn" : "mute" },
           load <= 1       ? "no contention" :
-              byLink ? `${figure(n.free)} m tw without contention` :
-                       `a link carries ${load}`),
+              byPorts ? `a link carries ${load}` :
+                        `${figure(n.free)} m tw without contention`),
         h("b", { class: "total", "data-us": play.modelTime(cost) }, time(play.modelTime(cost))));
   });
   return [h("h2", {}, "Formulas"), rows];

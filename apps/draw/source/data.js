@@ -329,6 +329,7 @@ export class Play {
       startups: c.startups,
       hops: c.sum_max_hops,
       shared: c.link_blocks,
+      injected: c.injected_blocks,
       free: c.transmission_blocks,
       rearranged: c.rearranged_blocks,
       combined: c.combined_blocks
@@ -336,21 +337,25 @@ export class Play {
   }
   /**
    * As model_time() in collectives/core/cost.cpp: either the longest message ends last, or the
-   * busiest link works without a pause. `sending` is the time of both and of the start-ups; `hop`
-   * and `rate` are the time of a step's hops and of a byte, in the part that decides.
+   * busiest link or bus works without a pause. `sending` is the time of this and of the start-ups;
+   * `limit` is the part that decides, `moved` the blocks that it moves, and `hop` and `rate` are
+   * the time of a step's hops and of a byte in it.
    */
   modelParts(cost, bytes = cost.bytes) {
     const n = this.counts(), a = n.startups, flit = cost.flit;
     const flits = (blocks) => Math.max(a, (bytes * blocks) / flit);
-    const longest = cost.th * n.hops + cost.tw * flit * flits(n.free);
-    const busiest = cost.th * a + cost.tw * cost.links * flit * flits(n.shared);
-    const byLink = cost.shared && busiest > longest;
-    return {
-      byLink,
-      sending: cost.ts * a + (byLink ? busiest : longest),
-      hop: a === 0 ? 0 : (cost.th * (byLink ? a : n.hops)) / a,
-      rate: byLink ? cost.tw * cost.links : cost.tw
-    };
+    const part = (limit, hops, moved, rate) => ({
+      limit, moved, rate, time: cost.th * hops + rate * flit * flits(moved),
+      hop: a === 0 ? 0 : (cost.th * hops) / a
+    });
+    const parts = [part("ports", n.hops, n.free, cost.tw)];
+    if (cost.shared) {
+      parts.push(part("link", a, n.shared, cost.tw * cost.links));
+      if (cost.bus > 0 && n.injected > 0)
+        parts.push(part("bus", a, n.injected, cost.tw * cost.bus));
+    }
+    const { time, ...decides } = parts.reduce((most, one) => (one.time > most.time ? one : most));
+    return { ...decides, sending: cost.ts * a + time };
   }
   modelTime(cost, bytes = cost.bytes) {
     const n = this.counts();

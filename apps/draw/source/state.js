@@ -16,6 +16,7 @@ export class State {
       tc: cost.tc_us_per_byte,
       th: cost.th_us,
       links: cost.tw_us_per_byte > 0 ? cost.tw_link_us_per_byte / cost.tw_us_per_byte : 1,
+      bus: cost.tw_us_per_byte > 0 ? (cost.tw_bus_us_per_byte ?? 0) / cost.tw_us_per_byte : 0,
       flit: cost.flit_bytes,
       bytes: cost.block_bytes,
       shared: true
