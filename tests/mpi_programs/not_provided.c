@@ -7,7 +7,7 @@
 
 int main(void) {
   const struct WormcubeMpiProgram *const program = dlsym(RTLD_DEFAULT, "wormcube_mpi_program");
-#define WORMCUBE_MPI_FUNCTION(stage, result, name, parameters, arguments) \
+#define WORMCUBE_MPI_FUNCTION(result, name, parameters, arguments) \
   if (program->functions->name == NULL) puts(#name);
 #include "wormcube/mpi/functions.def"
   return 0;

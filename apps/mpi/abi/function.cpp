@@ -8,7 +8,7 @@ namespace wormcube::mpi {
 
 const char* name_of(Function function) {
   static constexpr const char* names[] = {
-#define WORMCUBE_MPI_FUNCTION(stage, result, name, parameters, arguments) #name,
+#define WORMCUBE_MPI_FUNCTION(result, name, parameters, arguments) #name,
 #include "wormcube/mpi/functions.def"
 #undef WORMCUBE_MPI_FUNCTION
       "no MPI function"};

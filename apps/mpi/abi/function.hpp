@@ -7,7 +7,7 @@
 namespace wormcube::mpi {
 
 enum class Function : std::uint16_t {
-#define WORMCUBE_MPI_FUNCTION(stage, result, name, parameters, arguments) name,
+#define WORMCUBE_MPI_FUNCTION(result, name, parameters, arguments) name,
 #include "wormcube/mpi/functions.def"
 #undef WORMCUBE_MPI_FUNCTION
   count

@@ -1,5 +1,5 @@
 # cmake -D SOURCE=apps/mpi/abi -D OUTPUT=FOLDER -P functions.cmake: FOLDER/mpi.h and FOLDER/functions.def, which has a line
-#   WORMCUBE_MPI_FUNCTION(stage, result, name, (parameters), (arguments))
+#   WORMCUBE_MPI_FUNCTION(result, name, (parameters), (arguments))
 # for each function of functions.txt.
 # SPDX-License-Identifier: Apache-2.0
 cmake_minimum_required(VERSION 3.25)
@@ -7,20 +7,19 @@ file(STRINGS ${SOURCE}/functions.txt rows REGEX "^[^#]")
 set(PROTOTYPES "")
 set(functions "")
 foreach(row IN LISTS rows)
-  if(NOT row MATCHES "^([0-5]) ([A-Za-z_]+) (MPI_[A-Za-z0-9_]+)(\\(.*\\))$")
-    message(FATAL_ERROR "functions.txt: not a stage and a prototype: ${row}")
+  if(NOT row MATCHES "^([A-Za-z_]+) (MPI_[A-Za-z0-9_]+)(\\(.*\\))$")
+    message(FATAL_ERROR "functions.txt: not a prototype: ${row}")
   endif()
-  set(stage ${CMAKE_MATCH_1})
-  set(result ${CMAKE_MATCH_2})
-  set(name ${CMAKE_MATCH_3})
-  set(parameters "${CMAKE_MATCH_4}")
+  set(result ${CMAKE_MATCH_1})
+  set(name ${CMAKE_MATCH_2})
+  set(parameters "${CMAKE_MATCH_3}")
   string(APPEND PROTOTYPES "${result} ${name}${parameters};\n${result} P${name}${parameters};\n")
   # The arguments: the last word of each parameter.
   string(REGEX REPLACE "^\\(void\\)$" "()" arguments "${parameters}")
   string(REGEX REPLACE ", \\.\\.\\.|\\[[0-9]*\\]" "" arguments "${arguments}")
   string(REGEX REPLACE "([(,])[^,()]*[ *]([A-Za-z0-9_]+)" "\\1\\2" arguments "${arguments}")
   string(REPLACE "," ", " arguments "${arguments}")
-  string(APPEND functions "WORMCUBE_MPI_FUNCTION(${stage}, ${result}, ${name}, ${parameters}, ${arguments})\n")
+  string(APPEND functions "WORMCUBE_MPI_FUNCTION(${result}, ${name}, ${parameters}, ${arguments})\n")
 endforeach()
 # Unchanged files keep their time stamps.
 configure_file(${SOURCE}/mpi.h.in ${OUTPUT}/mpi.h @ONLY)

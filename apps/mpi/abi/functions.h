@@ -14,7 +14,7 @@ extern "C" {
 /* A member with the name of each function; null if it is not provided. */
 struct WormcubeMpiFunctions {
 /* NOLINTNEXTLINE(bugprone-macro-parentheses): types and names, not values */
-#define WORMCUBE_MPI_FUNCTION(stage, result, name, parameters, arguments) result(*name) parameters;
+#define WORMCUBE_MPI_FUNCTION(result, name, parameters, arguments) result(*name) parameters;
 #include "wormcube/mpi/functions.def"
 #undef WORMCUBE_MPI_FUNCTION
 };
@@ -24,9 +24,8 @@ struct WormcubeMpiFunctions {
 struct WormcubeMpiProgram {
   size_t bytes; /* of the table; another size means another version, which is refused */
   const struct WormcubeMpiFunctions* functions;
-  /* Called instead of a function whose pointer is null; `stage` is its stage (0: none).
-     Does not return. */
-  void (*not_provided)(const char* name, int stage);
+  /* Called instead of a function whose pointer is null. Does not return. */
+  void (*not_provided)(const char* name);
 };
 
 #ifdef __cplusplus

@@ -9,7 +9,6 @@
 extern struct WormcubeMpiFunctions wormcube_mpi_functions __attribute__((visibility("hidden")));
 
 /* Ends the process: this function is not in the table. */
-__attribute__((visibility("hidden"), noreturn, cold)) void wormcube_mpi_missing(const char* name,
-                                                                                int stage);
+__attribute__((visibility("hidden"), noreturn, cold)) void wormcube_mpi_missing(const char* name);
 
 #endif

@@ -22,10 +22,10 @@ static const char started_again[] = "WORMCUBE_MPI_STARTED";
 
 struct WormcubeMpiFunctions wormcube_mpi_functions;
 
-static void (*program_misses)(const char *name, int stage);
+static void (*program_misses)(const char *name);
 
-void wormcube_mpi_missing(const char *name, int stage) {
-  if (program_misses != NULL) program_misses(name, stage);
+void wormcube_mpi_missing(const char *name) {
+  if (program_misses != NULL) program_misses(name);
   fprintf(stderr, "%s: %s was called outside of a run: start the program with `wormcube mpirun`\n",
           program_invocation_short_name, name);
   _exit(2);

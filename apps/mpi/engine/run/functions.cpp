@@ -27,7 +27,7 @@ namespace wormcube::mpi {
 namespace {
 
 // \param stage  a column of the table; users do not need it
-[[noreturn]] void not_provided(const char* name, int /*stage*/) {
+[[noreturn]] void not_provided(const char* name) {
   const std::string text =
       fmt::format("wormcube does not provide {}; see docs/reference/mpi.md", name);
   const RankState* const rank = current_rank;
