@@ -14,6 +14,7 @@
 #include "wormcube/collectives/harness/contract.hpp"
 #include "wormcube/runtime/base/error.hpp"
 
+#include <algorithm>
 #include <cmath>
 #include <utility>
 
@@ -44,6 +45,7 @@ using apps::Point;
 constexpr Rank most_played_nodes = 4096;
 constexpr std::size_t most_played_messages = 500'000, most_block_bytes = 4'000'000,
                       most_replayed_messages = 100'000;
+constexpr double most_moves = 50e6;  // all of an all-to-all of 1024 nodes, and seconds to follow
 
 Json packed_json(const Packed& packed) {
   return {{"enc", packed.encoding}, {"count", packed.count}, {"data", packed.data}};
@@ -245,8 +247,15 @@ Play play(const Collective& collective, const PlayOptions& options, const Routin
                       {"times", packed_json(times.packed)}};
   }
   PlayBlocks blocks;
+  // Of whole blocks, or of the parts that an algorithm cuts them into.
+  const double moves = static_cast<double>(steps.total_bytes) /
+                       static_cast<double>(std::max<Bytes>(block_bytes, 1)) *
+                       collective.parts(topology);
   if (!result.check.delivered) {
     blocks.reason = result.check.proof;
+  } else if (moves > most_moves) {
+    blocks.reason = fmt::format("{:.0f} moves of blocks; they are followed for up to {:.0f}", moves,
+                                most_moves);
   } else {
     blocks = follow_blocks(collective, schedule, check.seed, check.in_place);
     if (blocks.runs.data.size() > most_block_bytes) {
