@@ -1,4 +1,4 @@
-/* Every collective of stage 1 on a communicator that the first word names, checked on each rank. SPDX-License-Identifier: Apache-2.0 */
+/* Every blocking collective on a communicator that the first word names, checked on each rank. SPDX-License-Identifier: Apache-2.0 */
 #include <mpi.h>
 #include <stdio.h>
 #include <stdlib.h>
