@@ -304,7 +304,7 @@ TraceCounts ReplayTrace::write(const std::function<void(std::string_view)>& writ
     const auto at = static_cast<std::size_t>(rank);
     if (replay.steps.empty() || !replay.time) break;
     const RankLog& log = schedule.ranks[at];
-    for (std::size_t t = 0; t < log.rearranged.size(); ++t) {
+    for (std::size_t t = 0; t <= log.step_ends.size(); ++t) {
       const auto [computed, moved, combined] = own_work(schedule, model, rank, t);
       if (computed + moved + combined == 0) continue;
       if (!cut_.has(rank) || !cut_.has_step(t)) {

@@ -61,9 +61,7 @@ GroupTraffic group_traffic(const Schedule& schedule) {
 Packed pack_works(const Schedule& schedule) {
   const std::size_t gaps = schedule.steps() + 1;
   const auto works = [](const RankLog& log) {
-    const auto is_some = [](Bytes bytes) { return bytes > 0; };
-    return std::ranges::any_of(log.rearranged, is_some) ||
-           std::ranges::any_of(log.combined, is_some);
+    return !log.rearranged.filled().empty() || !log.combined.filled().empty();
   };
   if (2 * gaps * schedule.ranks.size() > most_works ||
       std::ranges::none_of(schedule.ranks, works)) {
@@ -72,8 +70,8 @@ Packed pack_works(const Schedule& schedule) {
   Packer packer;
   for (const RankLog& log : schedule.ranks) {
     for (std::size_t gap = 0; gap < gaps; ++gap) {
-      packer.put(gap < log.rearranged.size() ? log.rearranged[gap] : 0);
-      packer.put(gap < log.combined.size() ? log.combined[gap] : 0);
+      packer.put(log.rearranged[gap]);
+      packer.put(log.combined[gap]);
     }
   }
   return packer.packed();

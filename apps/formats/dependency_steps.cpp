@@ -140,8 +140,6 @@ Schedule DependencySteps::schedule(const std::function<void(double)>& charge) {
   for (std::size_t r = 0; r < of_rank.size(); ++r) {
     std::ranges::stable_sort(of_rank[r], {}, [&](std::uint32_t i) { return step_[event_[i]]; });
     RankLog& log = schedule.ranks[r];
-    log.rearranged.assign(steps + 1, 0);
-    log.combined.assign(steps + 1, 0);
     auto next = of_rank[r].begin();
     for (std::size_t step = 0; step < steps; ++step) {
       for (; next != of_rank[r].end() && step_[event_[*next]] == static_cast<std::int64_t>(step);

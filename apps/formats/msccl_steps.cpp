@@ -113,14 +113,13 @@ std::optional<NamedSchedule> lay_msccl(const MscclAlgorithm& algorithm, const Ms
     std::ranges::stable_sort(pairs[g], {}, [](const auto& pair) { return pair.first; });
     RankLog log;
     RankNames names;
-    log.rearranged.assign(steps + 1, 0);
-    log.combined.assign(steps + 1, 0);
     for (const auto& [gap, each] : pairs[g]) {
       if (names.gaps.empty() || names.gaps.back().step != gap)
         names.gaps.push_back({gap, names.pairs.size(), 0});
       names.pairs.push_back({each->left, each->right});
       names.gaps.back().end = names.pairs.size();
-      log.combined[gap] = ++names.gaps.back().bytes;
+      log.combined.add(gap, 1);
+      ++names.gaps.back().bytes;
     }
     auto next = ops[g].begin();
     for (std::size_t step = 0; step < steps; ++step) {

@@ -40,15 +40,14 @@ NamedSchedule PlanData::lay(bool named) const {
     std::ranges::stable_sort(pairs[g], {}, [](const PlanCombination* each) { return each->gap; });
     RankLog log;
     RankNames names;
-    log.rearranged.assign(steps + 1, 0);
-    log.combined.assign(steps + 1, 0);
     for (const PlanCombination* const each : pairs[g]) {
       const auto gap = static_cast<std::size_t>(each->gap);
       if (names.gaps.empty() || names.gaps.back().step != gap)
         names.gaps.push_back({gap, names.pairs.size(), 0});
       names.pairs.push_back({each->left, each->right});
       names.gaps.back().end = names.pairs.size();
-      log.combined[gap] = ++names.gaps.back().bytes;
+      log.combined.add(gap, 1);
+      ++names.gaps.back().bytes;
     }
     auto next = of_rank[g].begin();
     for (std::size_t step = 0; step < steps; ++step) {

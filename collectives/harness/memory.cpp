@@ -185,7 +185,8 @@ MemoryNeed memory_need(const Topology& topology, const Program& program, Rank ro
     need.schedule += static_cast<double>(
         log.ops.size() * sizeof(OpRecord) + log.moves.size() * sizeof(Move) +
         log.step_ends.size() * sizeof(std::uint32_t) +
-        (log.rearranged.size() + log.combined.size()) * sizeof(Bytes) + sizeof(RankLog));
+        (log.rearranged.filled().size() + log.combined.filled().size()) * sizeof(GapBytes::Gap) +
+        sizeof(RankLog));
   }
   const double scale = topology.nodes() / tried;
   for (double* sum : {&need.nodes, &need.schedule, &need.plans, &need.pieces, &need.early})

@@ -93,8 +93,8 @@ class Naming {
       for (auto& [step, pairs] : gaps_[rank]) {
         names.pairs.insert(names.pairs.end(), pairs.begin(), pairs.end());
         const bool is_last = step == log.step_ends.size();
-        names.gaps.push_back({is_last ? schedule.steps() : step, names.pairs.size(),
-                              step < log.combined.size() ? log.combined[step] : 0});
+        names.gaps.push_back(
+            {is_last ? schedule.steps() : step, names.pairs.size(), log.combined[step]});
       }
       for (std::size_t step = 0; step < log.step_ends.size(); ++step) {
         for (const OpRecord& op : schedule.ops(static_cast<Rank>(rank), step)) {

@@ -31,8 +31,10 @@ WorkLine work_line(const Schedule& schedule, const Routing& routing, Bytes unit_
       ++messages;
     }
     steps += log.step_ends.size();
-    for (const Bytes moved : log.rearranged) rearranged += moved;
-    for (const Bytes combined : log.combined) bytes += combined * work_of_combined_byte;
+    for (const auto& [gap, moved] : log.rearranged.filled()) rearranged += moved;
+    for (const auto& [gap, combined] : log.combined.filled()) {
+      bytes += combined * work_of_combined_byte;
+    }
   }
   const Bytes unit = std::max<Bytes>(unit_bytes, 1);
   for (const std::uint64_t of_rank : schedule.pieces) pieces += of_rank;

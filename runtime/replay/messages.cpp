@@ -73,7 +73,7 @@ void Simulation::require_countable() {
     if (in_packets()) packet_hops += (links + 1) * ((flits + model_.packet - 1) / model_.packet);
   }
   for (std::size_t v = 0; v < nodes_.size(); ++v) {
-    for (std::size_t t = 0; t < schedule_.ranks[v].rearranged.size(); ++t) {
+    for (std::size_t t = 0; t <= schedule_.ranks[v].step_ends.size(); ++t) {
       const OwnWork work = own_work(schedule_, model_, static_cast<Rank>(v), t);
       const WideTicks all = WideTicks{work.compute} + work.rearrange + work.combine;
       longest += all;

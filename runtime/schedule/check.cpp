@@ -263,9 +263,10 @@ class Checker : public StepFindings {
 /// Node by node, because each node's figures are contiguous.
 std::vector<StepFigures> local_work(const Schedule& schedule, std::size_t steps) {
   std::vector<StepFigures> per_step(steps + 1);
-  const auto raise = [&](const std::vector<Bytes>& bytes, Bytes StepFigures::*figure) {
-    for (std::size_t step = 0; step < std::min(bytes.size(), per_step.size()); ++step) {
-      per_step[step].*figure = std::max(per_step[step].*figure, bytes[step]);
+  const auto raise = [&](const GapBytes& of_node, Bytes StepFigures::*figure) {
+    for (const auto& [gap, bytes] : of_node.filled()) {
+      if (gap > steps) continue;
+      per_step[gap].*figure = std::max(per_step[gap].*figure, bytes);
     }
   };
   for (const RankLog& log : schedule.ranks) {

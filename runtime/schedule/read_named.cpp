@@ -82,7 +82,6 @@ class NamedReader : private NamedHeaderReader {
     expect_end();
     for (RankLog& log : result.schedule.ranks) {
       if (log.step_ends.size() != step) continue;
-      for (const GapFigure& figure : gap_figures) (log.*figure.of).push_back(0);
       log.step_ends.push_back(static_cast<std::uint32_t>(log.ops.size()));
     }
     for (next_line(); !at_step(); next_line()) {
@@ -109,7 +108,6 @@ class NamedReader : private NamedHeaderReader {
       skip_blanks();
       if (!line_.empty()) fail("'end' stands alone on its line");
       log.step_ends.pop_back();
-      for (const GapFigure& figure : gap_figures) (log.*figure.of).pop_back();
       return;
     }
     do {
@@ -124,9 +122,10 @@ class NamedReader : private NamedHeaderReader {
     for (const GapFigure& figure : gap_figures) {
       if (!accept(figure.word)) continue;
       const auto bytes = number_of<Bytes>("a number of bytes");
-      Bytes& entry = (result.schedule.ranks[r].*figure.of).back();
-      if (entry > 0) fail(fmt::format("{} twice for one node", figure.word));
-      entry = bytes;
+      RankLog& log = result.schedule.ranks[r];
+      const std::size_t gap = std::min(step, log.step_ends.size());
+      if ((log.*figure.of)[gap] > 0) fail(fmt::format("{} twice for one node", figure.word));
+      (log.*figure.of).add(gap, bytes);
       skip_blanks();
       if (figure.of == &RankLog::combined && accept('[')) read_pairs(result, node, step, bytes);
       return true;
@@ -222,9 +221,6 @@ class NamedReader : private NamedHeaderReader {
     if (peek() != "end") fail(fmt::format("'{}': 'end' expected", shown(line_)));
     expect("end");
     expect_end();
-    for (RankLog& log : result.schedule.ranks) {
-      for (const GapFigure& figure : gap_figures) (log.*figure.of).push_back(0);
-    }
     for (next_line(); !line_.empty(); next_line()) {
       const Nodes these = nodes();
       const std::string_view content = line_;

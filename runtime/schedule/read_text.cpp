@@ -108,7 +108,6 @@ class Reader : private LineReader {
     // A node that has not ended takes the step; `end` reverts that.
     for (RankLog& log : logs) {
       if (log.step_ends.size() != step) continue;
-      for (const GapFigure& figure : gap_figures) (log.*figure.of).push_back(0);
       log.step_ends.push_back(static_cast<std::uint32_t>(log.ops.size()));
     }
     next_line();
@@ -130,14 +129,13 @@ class Reader : private LineReader {
         RankLog& log = logs[node];
         if (!takes(log, step) || has_content(log, step)) fail("'end' stands alone on its line");
         log.step_ends.pop_back();
-        for (const GapFigure& figure : gap_figures) (log.*figure.of).pop_back();
       }
     } else if (!takes(logs[nodes.first], step)) {
       fail("'end' stands alone on its line");
     } else if (const GapFigure* figure = accept_gap_figure()) {
       const auto bytes = number<Bytes>("a number of bytes");
       for (std::size_t node = nodes.first; node <= nodes.last; ++node)
-        (logs[node].*figure->of)[step] = bytes;
+        (logs[node].*figure->of).set(step, bytes);
     } else {
       read_op(logs[nodes.first], nodes, step);
     }
@@ -214,9 +212,6 @@ class Reader : private LineReader {
   void read_end(std::vector<RankLog>& logs) {
     expect("end");
     expect_end();
-    for (RankLog& log : logs) {
-      for (const GapFigure& figure : gap_figures) (log.*figure.of).push_back(0);
-    }
     next_line();
     for (std::size_t next = 0; !line_.empty(); next_line()) {
       const Nodes these = nodes(next);
@@ -231,7 +226,7 @@ class Reader : private LineReader {
         for (std::size_t node = these.first; node <= these.last; ++node) {
           RankLog& log = logs[node];
           if (figure != nullptr) {
-            (log.*figure->of).back() = bytes;
+            (log.*figure->of).set(log.step_ends.size(), bytes);
           } else {
             (blocks ? log.peak_block_bytes : log.peak_bytes) = bytes;
           }

@@ -41,11 +41,7 @@ bool Schedule::needs_all_ports() const {
   return false;
 }
 
-void logger::start(RankLog& log) {
-  log = {};
-  log.rearranged.assign(1, 0);
-  log.combined.assign(1, 0);
-}
+void logger::start(RankLog& log) { log = {}; }
 
 void logger::step(RankLog& log, const Topology& topology, Rank rank, std::span<const Op> ops) {
   for (const Op& op : ops) {
@@ -60,13 +56,11 @@ void logger::step(RankLog& log, const Topology& topology, Rank rank, std::span<c
     log.moves.insert(log.moves.end(), moves.begin(), moves.end());
   }
   log.step_ends.push_back(static_cast<std::uint32_t>(log.ops.size()));
-  log.rearranged.push_back(0);
-  log.combined.push_back(0);
 }
 
 void logger::charged(RankLog& log, Charge charge, Bytes bytes) {
-  if (charge == Charge::rearrange) log.rearranged.back() += bytes;
-  if (charge == Charge::combine) log.combined.back() += bytes;
+  if (charge == Charge::rearrange) log.rearranged.add(log.step_ends.size(), bytes);
+  if (charge == Charge::combine) log.combined.add(log.step_ends.size(), bytes);
 }
 
 void logger::acquired(RankLog& log, Bytes bytes, Purpose purpose, Bytes& held, Bytes& held_blocks) {

@@ -5,6 +5,7 @@
 
 #include "wormcube/runtime/node/forwarding_node.hpp"
 #include "wormcube/runtime/node/node.hpp"
+#include "wormcube/runtime/schedule/gap_bytes.hpp"
 
 #include <cstdint>
 #include <functional>
@@ -33,9 +34,8 @@ struct OpRecord {
 struct RankLog {
   std::vector<OpRecord> ops;
   std::vector<std::uint32_t> step_ends;  // step t's ops end here
-  // Entry t: bytes permuted before step t; the last entry: after the last step.
-  std::vector<Bytes> rearranged;
-  std::vector<Bytes> combined;  // the same for what a reduction combined
+  GapBytes rearranged;                   // permuted before step t, and after the last step
+  GapBytes combined;                     // the same for what a reduction combined
   std::vector<Move> moves;
   Bytes peak_block_bytes = 0;  // most memory held at once for blocks
   Bytes peak_bytes = 0;        // most memory held at once in total

@@ -17,7 +17,7 @@ inline constexpr std::string_view schedule_first_line = "wormcube schedule 1",
 /// that works in the same way is one more row here.
 struct GapFigure {
   std::string_view word;
-  std::vector<Bytes> RankLog::*of;
+  GapBytes RankLog::*of;
 };
 inline constexpr std::array<GapFigure, 2> gap_figures{
     {{"rearrange", &RankLog::rearranged}, {"combine", &RankLog::combined}}};

@@ -40,9 +40,8 @@ class Parts {
 
 void write_gap(Parts& parts, const RankLog& log, std::size_t step) {
   for (const GapFigure& figure : gap_figures) {
-    const std::vector<Bytes>& bytes = log.*figure.of;
-    if (step < bytes.size() && bytes[step] > 0)
-      print(parts.next(), "{} {}", figure.word, bytes[step]);
+    if (const Bytes bytes = (log.*figure.of)[step]; bytes > 0)
+      print(parts.next(), "{} {}", figure.word, bytes);
   }
 }
 
@@ -119,11 +118,11 @@ void write_named_gap(Parts& parts, const NamedSchedule& named, Rank rank, std::s
   const auto gap = std::ranges::lower_bound(gaps, step, {}, &RankNames::Gap::step);
   const bool has_pairs = gap != gaps.end() && gap->step == step;
   for (const GapFigure& figure : gap_figures) {
-    const std::vector<Bytes>& bytes = log.*figure.of;
+    const Bytes bytes = (log.*figure.of)[entry];
     const bool combines = figure.of == &RankLog::combined && has_pairs;
-    if (entry >= bytes.size() || (bytes[entry] == 0 && !combines)) continue;
+    if (entry > log.step_ends.size() || (bytes == 0 && !combines)) continue;
     Text& text = parts.next();
-    print(text, "{} {}", figure.word, bytes[entry]);
+    print(text, "{} {}", figure.word, bytes);
     if (!combines) continue;
     const std::size_t begin = gap == gaps.begin() ? 0 : std::prev(gap)->end;
     print(text, " [");

@@ -123,8 +123,6 @@ TEST_CASE("a Chakra trace has the bytes that its schema gives", "[formats]") {
           {.kind = kind, .peer = peer, .tag = 0, .first_move = 0, .moves = 0, .bytes = 1024});
       result.step_ends.push_back(step + 1);
     }
-    result.rearranged.assign(3, 0);
-    result.combined.assign(3, 0);
     return result;
   };
   schedule.ranks = {log(Op::Kind::send, 1), log(Op::Kind::receive, 0)};

@@ -62,7 +62,8 @@ TEST_CASE("short blocks that are picked up one by one, or rearranged, are work")
   Schedule still = moved;
   double blocks = 0;
   for (RankLog& log : still.ranks) {
-    for (Bytes& bytes : log.rearranged) blocks += static_cast<double>(std::exchange(bytes, 0)) / 8;
+    const GapBytes rearranged = std::exchange(log.rearranged, {});
+    for (const auto& [gap, bytes] : rearranged.filled()) blocks += static_cast<double>(bytes) / 8;
   }
   CHECK(blocks > 0);
   CHECK(work_of(moved, routing, 8, 8) ==

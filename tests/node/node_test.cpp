@@ -398,8 +398,8 @@ TEST_CASE("rearranging and combining are charged apart, and add up between two s
     node.rearrange(1, [] {});
   };
   const Schedule dry = runs("ring:3", program);
-  CHECK(dry.ranks[2].rearranged == std::vector<Bytes>{7, 0, 1});
-  CHECK(dry.ranks[2].combined == std::vector<Bytes>{50, 6, 0});
+  CHECK(dry.ranks[2].rearranged == GapBytes{7, 0, 1});
+  CHECK(dry.ranks[2].combined == GapBytes{50, 6});
   const ScheduleReport report = check(dry, Routing(dry.topology, 2), false);
   CHECK(report.rearranged == 7 + 0 + 1);
   CHECK(report.combined == 50 + 8 + 0);

@@ -63,7 +63,7 @@ TEST_CASE("the parts' steps are one step, until the longest part ends", "[togeth
     if (step < 2) CHECK(ops[2] == OpRecord{Op::Kind::send, 7, 2, ops[2].first_move, 1, 8});
     if (step < 2) CHECK(ops[3] == OpRecord{Op::Kind::receive, 5, 2, ops[3].first_move, 0, 8});
   }
-  CHECK(dry.ranks[6].rearranged == std::vector<Bytes>{16, 16, 8, 8, 0, 0});
+  CHECK(dry.ranks[6].rearranged == GapBytes{16, 16, 8, 8});
   CHECK(dry.ranks[6].peak_block_bytes == 2 * 16);
   CHECK(dry.ranks[6].peak_bytes == 2 * 16 + 2 * 8);
 }

@@ -93,7 +93,7 @@ class Slow {
     }
     patience += 2 * m_.port_flit();
     for (std::size_t v = 0; v < nodes; ++v) {
-      for (std::size_t t = 0; t < schedule_.ranks[v].rearranged.size(); ++t) patience += gap(v, t);
+      for (std::size_t t = 0; t <= schedule_.ranks[v].step_ends.size(); ++t) patience += gap(v, t);
     }
     for (now_ = 0; !finished() && quiet <= patience; ++now_) {
       changed_ = false;

@@ -16,12 +16,7 @@ namespace {
 /// Logs of nodes that take no step yet.
 Schedule without_steps(Topology topology) {
   const auto nodes = static_cast<std::size_t>(topology.nodes());
-  Schedule schedule{std::move(topology), std::vector<RankLog>(nodes)};
-  for (RankLog& log : schedule.ranks) {
-    log.rearranged.assign(1, 0);
-    log.combined.assign(1, 0);
-  }
-  return schedule;
+  return {std::move(topology), std::vector<RankLog>(nodes)};
 }
 
 void add_message(Schedule& schedule, const Sent& sent, Tag tag) {
@@ -44,8 +39,6 @@ void add_message(Schedule& schedule, const Sent& sent, Tag tag) {
 void end_step(Schedule& schedule) {
   for (RankLog& log : schedule.ranks) {
     log.step_ends.push_back(static_cast<std::uint32_t>(log.ops.size()));
-    log.rearranged.push_back(0);
-    log.combined.push_back(0);
   }
 }
 
@@ -66,8 +59,8 @@ Schedule written(const char* topology, const std::vector<Step>& steps,
   }
   for (const LocalWork& local : work) {
     RankLog& log = schedule.ranks[static_cast<std::size_t>(local.node)];
-    log.rearranged[local.step] += local.moved;
-    log.combined[local.step] += local.combined;
+    log.rearranged.add(local.step, local.moved);
+    log.combined.add(local.step, local.combined);
   }
   return schedule;
 }
@@ -194,8 +187,9 @@ RandomCase::RandomCase(std::uint64_t seed, PortsAre ports)
     }
     end_step(schedule);
     for (RankLog& log : schedule.ranks) {
-      if (in(0, 2) == 0) log.rearranged.back() = static_cast<Bytes>(in(0, 40));
-      if (in(0, 2) == 0) log.combined.back() = static_cast<Bytes>(in(0, 40));
+      const std::size_t next = log.step_ends.size();
+      if (in(0, 2) == 0) log.rearranged.add(next, static_cast<Bytes>(in(0, 40)));
+      if (in(0, 2) == 0) log.combined.add(next, static_cast<Bytes>(in(0, 40)));
     }
   }
 }

@@ -114,8 +114,8 @@ TEST_CASE("the text says what is in the schedule, and nothing more", "[schedule]
   const OpRecord& op = schedule.ops(1, 0)[1];
   CHECK((op.kind == Op::Kind::send && op.peer == 3 && op.tag == 5 && op.bytes == 16));
   CHECK(schedule.moves(1, op).size() == 2);
-  CHECK(schedule.ranks[0].rearranged == std::vector<Bytes>{8, 0, 0});
-  CHECK(schedule.ranks[3].rearranged == std::vector<Bytes>{4, 9});
+  CHECK(schedule.ranks[0].rearranged == GapBytes{8});
+  CHECK(schedule.ranks[3].rearranged == GapBytes{4, 9});
   CHECK(schedule.ranks[1].peak_bytes == 64);
   CHECK(schedule.ranks[1].peak_block_bytes == 32);
   CHECK(schedule_text(schedule) == sample);

@@ -43,12 +43,10 @@ class NamedWriter {
     gap.bytes += (names.pairs.size() - gap.end) * sizeof(Handle);
     gap.end = names.pairs.size();
   }
-  void finish(std::size_t steps) {
+  void finish() {
     for (std::size_t i = 0; i < named_.names.size(); ++i) {
       RankLog& rank = named_.schedule.ranks[i];
-      rank.rearranged.assign(steps + 1, 0);
-      rank.combined.assign(steps + 1, 0);
-      for (const RankNames::Gap& gap : named_.names[i].gaps) rank.combined[gap.step] = gap.bytes;
+      for (const RankNames::Gap& gap : named_.names[i].gaps) rank.combined.add(gap.step, gap.bytes);
     }
   }
 
@@ -109,7 +107,7 @@ void Prover::keep_schedule() {
   for (std::size_t i = 0; i < order.size(); ++i) order[i] = i;
   std::ranges::stable_sort(order, {}, [&](std::size_t i) { return all.gaps[i]; });
   for (const std::size_t i : order) writer.gap(all.gaps[i], log_.combinations[i]);
-  writer.finish(steps);
+  writer.finish();
   outcome_.schedule = std::move(named);
 }
 

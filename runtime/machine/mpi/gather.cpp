@@ -54,8 +54,9 @@ std::vector<std::byte> packed(const RankLog& log) {
   std::vector<std::byte> bytes;
   append(bytes, log.ops);
   append(bytes, log.step_ends);
-  append(bytes, log.rearranged);
-  append(bytes, log.combined);
+  for (const GapBytes* const of : {&log.rearranged, &log.combined}) {
+    append(bytes, std::vector(of->filled().begin(), of->filled().end()));
+  }
   append(bytes, log.moves);
   append(bytes, &log.peak_block_bytes, sizeof log.peak_block_bytes);
   append(bytes, &log.peak_bytes, sizeof log.peak_bytes);
@@ -67,8 +68,11 @@ RankLog unpacked(ConstSpan bytes) {
   RankLog log;
   reader.take(log.ops);
   reader.take(log.step_ends);
-  reader.take(log.rearranged);
-  reader.take(log.combined);
+  for (GapBytes* const of : {&log.rearranged, &log.combined}) {
+    std::vector<GapBytes::Gap> gaps;
+    reader.take(gaps);
+    for (const auto& [gap, filled] : gaps) of->add(gap, filled);
+  }
   reader.take(log.moves);
   reader.take(&log.peak_block_bytes, sizeof log.peak_block_bytes);
   reader.take(&log.peak_bytes, sizeof log.peak_bytes);

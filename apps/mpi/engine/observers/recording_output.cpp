@@ -190,10 +190,6 @@ Recording::Messages Recording::messages(const Topology& topology) {
       log.step_ends.push_back(static_cast<std::uint32_t>(log.ops.size()));
     }
   }
-  for (RankLog& log : result.schedule.ranks) {
-    log.rearranged.assign(log.step_ends.size() + 1, 0);
-    log.combined.assign(log.step_ends.size() + 1, 0);
-  }
   return result;
 }
 
