@@ -105,12 +105,15 @@ void print_markdown(const std::vector<const Algorithm*>& algorithms) {
     if (!last || *last != algorithm->operation) {
       last = algorithm->operation;
       print(fmt::format("\n## {}\n\n{}\n\n", (*last)->name, markdown_cell((*last)->summary)));
-      print("| algorithm | what | needs | ports | free of contention | options | source |\n");
+      print(
+          "| algorithm | description | needs | ports | free of contention | options | source |\n");
       print("|---|---|---|---|---|---|---|\n");
     }
     std::string needs, options;
     for (const Need& need : algorithm->needs) {
-      needs += fmt::format("{}{}", needs.empty() ? "" : "; ", markdown_cell(need.text));
+      std::string_view text = need.text;
+      if (text.starts_with("needs ")) text.remove_prefix(6);  // the head of the column
+      needs += fmt::format("{}{}", needs.empty() ? "" : "; ", markdown_cell(text));
     }
     if (algorithm->needs_commutative) needs += needs.empty() ? "" : "; ";
     if (algorithm->needs_commutative) needs += "a commutative operator";
