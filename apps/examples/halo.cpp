@@ -13,7 +13,7 @@ using namespace wormcube;
 // The row describes the input and the result of each node. `list`, `check` and `run` use it.
 constexpr OperationRow halo{
     .name = "halo",
-    .summary = "to every node the blocks of the nodes before and after it, in a ring of ranks",
+    .summary = "every node gets the blocks of the nodes before and after it in a ring of ranks",
     .gives = [](const Instance&, Rank) { return Rank{1}; },
     .ends_with = [](const Instance&, Rank) { return Rank{2}; },
     .result = [](const Instance& on, Rank rank,

@@ -155,7 +155,7 @@ WORMCUBE_ALGORITHMS(allgather_bruck) = with_variant(
     {
         .operation = operations::allgather,
         .name = "bruck",
-        .summary = "hops of 2^t ranks, nearest or farthest first; every network",
+        .summary = "data travels in hops of 2^t ranks, nearest or farthest first; every network",
         .source = "Bruck et al. 1997; Grama, Gupta, Karypis, Kumar, Eq. 4.4 for any p; far-first: "
                   "Jeaugey, arXiv 2506.20252",
         .exactly_once = true,
@@ -194,7 +194,8 @@ WORMCUBE_ALGORITHMS(allgather_bruck) = with_variant(
     },
     [](Algorithm& uneven) {
       uneven.operation = operations::allgatherv;
-      uneven.summary = "twice as much data in each step, from 2^t ranks ahead; every network";
+      uneven.summary =
+          "each step doubles the data, which comes from 2^t ranks ahead; every network";
       uneven.source = "Grama, Gupta, Karypis, Kumar, Eq. 4.4 for any p; Bruck et al. 1997";
       uneven.options = {};
       uneven.require = nullptr;

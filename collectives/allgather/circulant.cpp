@@ -39,7 +39,7 @@ WORMCUBE_ALGORITHMS(allgather_circulant) = with_variant(
         .operation = operations::allgather,
         .name = "circulant",
         .summary =
-            "p simultaneous broadcasts in packets, ceil(log2 p) rounds of shifts; every network",
+            "p simultaneous broadcasts in packets, in ceil(log2 p) rounds of shifts; every network",
         .source = "Traeff, arXiv 2312.11236 (ACM TOPC), 2205.10072",
         .exactly_once = true,
         .remark = "free of contention on complete networks",
@@ -52,7 +52,7 @@ WORMCUBE_ALGORITHMS(allgather_circulant) = with_variant(
     [](Algorithm& uneven) {
       uneven.operation = operations::allgatherv;
       uneven.summary =
-          "p simultaneous broadcasts in packets, rounds of about average size; every network";
+          "p simultaneous broadcasts in packets, in rounds of about average size; every network";
       uneven.predict = predict_circulant_uneven;
     });
 

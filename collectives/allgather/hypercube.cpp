@@ -59,7 +59,8 @@ WORMCUBE_ALGORITHMS(allgather_hypercube) = with_variant(
     {
         .operation = operations::allgather,
         .name = "hypercube",
-        .summary = "recursive doubling: exchange everything held, bit by bit; 2^d nodes",
+        .summary =
+            "recursive doubling: partners exchange all that they hold, bit by bit; 2^d nodes",
         .source = "Grama, Gupta, Karypis, Kumar, sec. 4.2.3, Algorithm 4.7, Eq. 4.4",
         .exactly_once = true,
         .remark = "free of contention on hypercubes and complete networks",

@@ -33,7 +33,7 @@ WORMCUBE_ALGORITHMS(allgather_ring) = with_variant(
     {
         .operation = operations::allgather,
         .name = "ring",
-        .summary = "each block travels once round a ring through all nodes; every network",
+        .summary = "each block travels once around a ring through all nodes; every network",
         .source = "Grama, Gupta, Karypis, Kumar, sec. 4.2.1, Algorithm 4.4, Eq. 4.2",
         .exactly_once = true,
         .remark = "networks other than lines and rings: our extension",

@@ -34,7 +34,7 @@ void allreduce_allgather(Node& node, const Call& call) {
 WORMCUBE_ALGORITHM(allreduce_allgather){
     .operation = operations::allreduce,
     .name = "allgather",
-    .summary = "all blocks travel once round and are combined at each node; one line or ring",
+    .summary = "all blocks travel around once and are combined at each node; one line or ring",
     .source = "Grama, Gupta, Karypis, Kumar, sec. 4.3, problem 4.6 (i)",
     .contention_free = true,
     .exactly_once = true,

@@ -56,7 +56,8 @@ Prediction predict_mesh(const Setting& setting) {
 WORMCUBE_ALGORITHM(allreduce_mesh){
     .operation = operations::allreduce,
     .name = "mesh",
-    .summary = "recursive doubling dimension by dimension, the last first; every network",
+    .summary =
+        "recursive doubling in one dimension after another, last dimension first; every network",
     .source = "Grama, Gupta, Karypis, Kumar, sec. 4.3 and 4.2.2",
     .exactly_once = true,
     .remark = "free of contention on hypercubes, and products of complete networks",

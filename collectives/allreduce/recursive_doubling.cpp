@@ -99,7 +99,7 @@ std::vector<Messages> recursive_doubling_messages(Rank p) {
 WORMCUBE_ALGORITHM(allreduce_recursive_doubling){
     .operation = operations::allreduce,
     .name = "recursive-doubling",
-    .summary = "partners across one bit swap what they have; every network",
+    .summary = "partners whose ranks differ in one bit swap their data; every network",
     .source = "Grama, Gupta, Karypis, Kumar, sec. 4.3, Eq. 4.5, problem 4.6",
     .exactly_once = true,
     .remark = "free of contention on hypercubes and complete networks",

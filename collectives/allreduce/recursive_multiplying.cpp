@@ -135,7 +135,7 @@ Prediction predict_recursive_multiplying(const Setting& setting) {
 WORMCUBE_ALGORITHM(allreduce_recursive_multiplying){
     .operation = operations::allreduce,
     .name = "recursive-multiplying",
-    .summary = "k nodes at a time swap what they have, digit by digit; every network",
+    .summary = "groups of k nodes swap their data, digit by digit; every network",
     .source = "MPICH; the pattern of Bruck et al. 1997",
     .exactly_once = true,
     .remark = "free of contention on complete networks",

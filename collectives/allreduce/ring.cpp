@@ -35,7 +35,7 @@ void allreduce_ring(Node& node, const Call& call) {
 WORMCUBE_ALGORITHM(allreduce_ring){
     .operation = operations::allreduce,
     .name = "ring",
-    .summary = "parts travel twice round a ring through all nodes; every network",
+    .summary = "parts travel twice around a ring through all nodes; every network",
     .source = "Patarasuk, Yuan, JPDC 69(2), 2009; segments: Open MPI, coll/tuned",
     .exactly_once = true,
     .remark = "two partial results unless the operator commutes: our extension",

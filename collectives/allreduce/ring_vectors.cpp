@@ -149,7 +149,7 @@ Prediction predict_ring_vectors(const Setting& setting) {
 WORMCUBE_ALGORITHM(allreduce_ring_vectors){
     .operation = operations::allreduce,
     .name = "ring-vectors",
-    .summary = "whole vectors travel once round and are combined as they pass; one line or ring",
+    .summary = "whole vectors travel around once and are combined as they pass; one line or ring",
     .source = "Grama, Gupta, Karypis, Kumar, sec. 4.3, problem 4.6 (iii)",
     .contention_free = true,
     .exactly_once = true,

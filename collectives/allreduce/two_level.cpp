@@ -303,7 +303,7 @@ WORMCUBE_ALGORITHM(allreduce_two_level){
     .operation = operations::allreduce,
     .name = "two-level",
     .summary =
-        "reduces in groups of the last dimensions, then between groups; 2 dimensions or more",
+        "reduction within groups of the last dimensions, then between groups; 2 dimensions or more",
     .source = "BlueConnect: Cho, Finkler, Kung, Hunter, MLSys 2019; leader: MPICH, smp",
     .exactly_once = true,
     .options = {{.name = "form",

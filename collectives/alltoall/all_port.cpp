@@ -89,7 +89,8 @@ void alltoall_all_port(Node& node, const Call& call) {
 WORMCUBE_ALGORITHM(alltoall_all_port){
     .operation = operations::alltoall,
     .name = "all-port",
-    .summary = "rotated copies, to all nodes of a dimension at once; products of complete graphs",
+    .summary =
+        "rotated copies send to all nodes of a dimension at once; products of complete graphs",
     .source = "ours",
     .ports = Ports::all,
     .contention_free = true,

@@ -93,7 +93,7 @@ Prediction predict_alltoall_bine(const Topology& topology) {
 WORMCUBE_ALGORITHM(alltoall_bine){
     .operation = operations::alltoall,
     .name = "bine",
-    .summary = "swing's steps, each with half of the blocks; tori of sides 2^d",
+    .summary = "swing's steps, each of which moves half of the blocks; tori with sides of 2^d",
     .source = "De Sensi et al., Bine Trees, SC 2025, arXiv 2508.17311 (far nodes first)",
     .exactly_once = true,
     .needs = {needs::rings_of_powers_of_two()},

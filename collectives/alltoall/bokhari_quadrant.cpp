@@ -60,7 +60,7 @@ void alltoall_bokhari_quadrant(Node& node, const Call& call) {
 WORMCUBE_ALGORITHM(alltoall_bokhari_quadrant){
     .operation = operations::alltoall,
     .name = "bokhari-quadrant",
-    .summary = "quadrants exchange with quadrants, then divide; meshes 2^d x 2^d",
+    .summary = "quadrants exchange blocks, then are divided again; meshes of 2^d x 2^d",
     .source = "Bokhari, Berryman 1992, by its row in Suh, Shin, Yalamanchili, Table 2",
     .contention_free = true,
     .exactly_once = true,

@@ -195,7 +195,8 @@ Prediction predict_direct_product(const Setting& setting) {
 WORMCUBE_ALGORITHM(alltoall_direct_product){
     .operation = operations::alltoall,
     .name = "direct-product",
-    .summary = "single blocks straight to their destinations, no link shared; tori and products",
+    .summary =
+        "single blocks go straight to their destinations and share no link; tori and products",
     .source =
         "ours (docs/explanation/direct-product.md), after Hinrichs, Kosak, O'Hallaron, Stricker, "
         "Take 1994; "

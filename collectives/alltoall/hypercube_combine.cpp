@@ -31,7 +31,7 @@ void alltoall_hypercube_combine(Node& node, const Call& call) {
 WORMCUBE_ALGORITHM(alltoall_hypercube_combine){
     .operation = operations::alltoall,
     .name = "hypercube-combine",
-    .summary = "bundles of p/2 blocks change sides bit by bit; 2^d nodes",
+    .summary = "partners swap bundles of p/2 blocks, bit by bit; 2^d nodes",
     .source = "Grama, Gupta, Karypis, Kumar, sec. 4.5.3, Eq. 4.9",
     .exactly_once = true,
     .remark = "free of contention on hypercubes and complete networks",

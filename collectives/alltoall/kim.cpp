@@ -265,7 +265,7 @@ WORMCUBE_ALGORITHMS(alltoall_kim) = with_variant(
     {
         .operation = operations::alltoall,
         .name = "kim-recursive",
-        .summary = "divides the torus k times; masters exchange for all nodes",
+        .summary = "the torus is divided k times; masters exchange blocks for all nodes",
         .source = "Kim et al., sec. 2.2 (A_{n-1}, the default) and 2.3",
         .contention_free = true,
         .exactly_once = false,  // a block may pass its destination on the way to a master
@@ -288,7 +288,8 @@ WORMCUBE_ALGORITHMS(alltoall_kim) = with_variant(
     [](Algorithm& a1) {
       a1.name = "kim-a1";
       a1.summary =
-          "masters of 2x2 cells exchange for all nodes; tori with sizes of 8, 16, .., or all 4";
+          "masters of 2x2 cells exchange blocks for all nodes; tori with sizes of 8, 16, .., or "
+          "all 4";
       a1.source = "Kim et al., sec. 2.3, with phases 3 and 4 corrected";
       a1.exactly_once = true;
       a1.remark = "n > 2 dimensions: our extension";

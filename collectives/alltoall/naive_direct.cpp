@@ -128,7 +128,7 @@ void alltoall_naive_direct(Node& node, const Call& call) {
 WORMCUBE_ALGORITHM(alltoall_naive_direct){
     .operation = operations::alltoall,
     .name = "naive-direct",
-    .summary = "single blocks, shifts packed first-fit; lines and rings, up to 1024 nodes",
+    .summary = "single blocks, in shifts packed by first fit; lines and rings of up to 1024 nodes",
     .source = "none; a baseline for scott-direct",
     .contention_free = true,
     .exactly_once = true,

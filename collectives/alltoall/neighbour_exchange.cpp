@@ -151,7 +151,7 @@ void alltoall_neighbour_exchange(Node& node, const Call& call) {
 WORMCUBE_ALGORITHM(alltoall_neighbour_exchange){
     .operation = operations::alltoall,
     .name = "neighbour-exchange",
-    .summary = "bundles between neighbours, both sides in turn, to and fro; meshes",
+    .summary = "bundles move between neighbours on both sides in turn, back and forth; meshes",
     .source = "ours, after Chen, Zhang, Zhang, Yuan, HPCASIA 2005",
     .contention_free = true,
     .exactly_once = true,

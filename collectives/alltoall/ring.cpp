@@ -26,7 +26,7 @@ WORMCUBE_ALGORITHM(alltoall_ring){
     .operation = operations::alltoall,
     .name = "ring",
     .summary =
-        "bundles travel from neighbour to neighbour in one direction, and shrink; one line or ring",
+        "shrinking bundles travel from neighbour to neighbour in one direction; one line or ring",
     .source = "Grama, Gupta, Karypis, Kumar, sec. 4.5.1, Eq. 4.7",
     .contention_free = true,
     .exactly_once = true,

@@ -30,7 +30,7 @@ WORMCUBE_ALGORITHM(alltoall_ring_bidirectional){
     .operation = operations::alltoall,
     .name = "ring-bidirectional",
     .summary =
-        "every block in the shorter direction, one direction after the other; a line or ring",
+        "every block takes the shorter direction, one direction after the other; a line or ring",
     .source = "Grama, Gupta, Karypis, Kumar, sec. 4.5.1, remark",
     .contention_free = true,
     .exactly_once = true,

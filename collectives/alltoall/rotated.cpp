@@ -182,7 +182,7 @@ WORMCUBE_ALGORITHM(alltoall_rotated){
     .operation = operations::alltoall,
     .name = "rotated",
     .summary =
-        "rotated copies, bundles in both directions of each ring, on all links at once; tori",
+        "rotated copies send bundles in both directions of each ring, on all links at once; tori",
     .source =
         "Liu, Gu, Ren, Tao 2006 (abstract); HalfRing with DimRotation, ACM 2025 (abstract only; "
         "our details)",

@@ -68,7 +68,7 @@ void alltoall_scott_direct(Node& node, const Call& call) {
 WORMCUBE_ALGORITHM(alltoall_scott_direct){
     .operation = operations::alltoall,
     .name = "scott-direct",
-    .summary = "single blocks at the bisection bound; meshes R x C, both multiples of 4",
+    .summary = "single blocks, at the bisection bound; meshes whose sides are multiples of 4",
     .source = "Scott 1991 (the bound)",
     .contention_free = true,
     .exactly_once = true,

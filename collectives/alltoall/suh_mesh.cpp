@@ -152,7 +152,9 @@ NodeSets groups(const Setting& setting) {
 WORMCUBE_ALGORITHM(alltoall_suh_mesh){
     .operation = operations::alltoall,
     .name = "suh-mesh",
-    .summary = "rings of every second node, then 2x2 cells; meshes of any dimensions and sizes",
+    .summary =
+        "exchanges in rings of every second node, then in 2x2 cells; meshes of any dimensions and "
+        "sizes",
     .source = "Suh, Shin, Yalamanchili, sec. 3 and 4, Table 1",
     .contention_free = true,
     .exactly_once = true,

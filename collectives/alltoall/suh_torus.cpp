@@ -56,7 +56,9 @@ NodeSets classes(const Setting& setting) {
 WORMCUBE_ALGORITHM(alltoall_suh_torus){
     .operation = operations::alltoall,
     .name = "suh-torus",
-    .summary = "rings of 4x4 cells, then two hops, then one; tori with sizes of 4, 8, 12, ..",
+    .summary =
+        "exchanges in rings of 4x4 cells, then over two hops, then over one; tori with sizes of 4, "
+        "8, 12, ..",
     .source = "Suh, Shin, as given by Kim et al., sec. 2; n dimensions after its description",
     .contention_free = true,
     .exactly_once = true,

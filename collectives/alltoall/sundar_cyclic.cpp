@@ -61,7 +61,8 @@ void alltoall_sundar_cyclic(Node& node, const Call& call) {
 WORMCUBE_ALGORITHM(alltoall_sundar_cyclic){
     .operation = operations::alltoall,
     .name = "sundar-cyclic",
-    .summary = "halves exchange with halves, rows and columns at once; meshes 2^d x 2^d",
+    .summary =
+        "halves of the mesh exchange blocks, along rows and columns at once; meshes of 2^d x 2^d",
     .source = "Sundar et al. 1994, by its row in Suh, Shin, Yalamanchili, Table 2",
     .contention_free = true,
     .exactly_once = true,

@@ -162,8 +162,8 @@ WORMCUBE_ALGORITHMS(alltoall_ternary) = with_variant(
     {
         .operation = operations::alltoall,
         .name = "ternary",
-        .summary = "1, 3, 9, .. hops in both directions at once, the fewest start-ups with two "
-                   "ports; rings and tori",
+        .summary = "hops of 1, 3, 9, .. in both directions at once, with the fewest start-ups for "
+                   "two ports; rings and tori",
         .source = "Juerss, Schmid, ReTri, arXiv 2605.26930 (abstract; other sides and tori: our "
                   "extension)",
         .ports = Ports::all,

@@ -43,7 +43,9 @@ NodeSets diagonals(const Setting& setting) {
 WORMCUBE_ALGORITHM(alltoall_tseng_diagonal){
     .operation = operations::alltoall,
     .name = "tseng-diagonal",
-    .summary = "diagonals, rings of both dimensions in turn; 2-D tori with sizes of 4, 8, ..",
+    .summary =
+        "like suh-torus, but diagonals start with different dimensions; 2-D tori with sizes of 4, "
+        "8, ..",
     .source = "Tseng, Gupta, Panda, by their row in Kim et al., Table 1",
     .contention_free = true,
     .exactly_once = true,

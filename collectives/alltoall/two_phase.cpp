@@ -194,7 +194,8 @@ void alltoallv_two_phase(Node& node, const Call& call) {
 WORMCUBE_ALGORITHM(alltoallv_two_phase){
     .operation = operations::alltoallv,
     .name = "two-phase",
-    .summary = "spreads every block over all nodes, then gathers; for skewed sizes, every network",
+    .summary =
+        "every block is spread over all nodes and then gathered, for skewed sizes; every network",
     .source = "Bader, Helman, JaJa, 1996",
     .exactly_once = true,
     .remark = "free of contention on hypercubes and complete networks",

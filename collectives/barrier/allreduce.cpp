@@ -28,7 +28,7 @@ WORMCUBE_ALGORITHMS(barrier_allreduce) = with_variant(
     {
         .operation = operations::barrier,
         .name = "hypercube",
-        .summary = "an all-reduce without data by recursive doubling; every network",
+        .summary = "an all-reduce without data, by recursive doubling; every network",
         .source = "Grama, Gupta, Karypis, Kumar, sec. 4.3",
         .remark = "free of contention on hypercubes and complete networks; messages are empty",
         .predict =

@@ -75,7 +75,7 @@ Prediction predict_halving(const Setting& setting) {
 WORMCUBE_ALGORITHM(broadcast_halving){
     .operation = operations::broadcast,
     .name = "halving",
-    .summary = "recursive doubling by interval halving, farthest first; every network",
+    .summary = "recursive doubling by interval halving, farthest node first; every network",
     .source = "Grama, Gupta, Karypis, Kumar, sec. 4.1.1, Eq. 4.1, problem 4.1",
     .exactly_once = true,
     .remark = "free of contention in one dimension, and if all sizes are powers of two",

@@ -97,7 +97,7 @@ Prediction predict_broadcast_peel(const Setting& setting) {
 WORMCUBE_ALGORITHM(broadcast_peel){
     .operation = operations::broadcast,
     .name = "peel",
-    .summary = "one dimension after another on all ports, no alignment; every torus",
+    .summary = "one dimension after another on all ports, without alignment; every torus",
     .source = "ours, after Wang and Tseng",
     .ports = Ports::all,
     .contention_free = true,

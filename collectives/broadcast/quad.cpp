@@ -85,7 +85,7 @@ Prediction predict_broadcast_quad(const Setting& setting) {
 WORMCUBE_ALGORITHM(broadcast_quad){
     .operation = operations::broadcast,
     .name = "quad",
-    .summary = "divides every square into four; tori 2^d x 2^d, z x 2^d x 2^d",
+    .summary = "every square is divided into four; tori of 2^d x 2^d and z x 2^d x 2^d",
     .source = "counts: Tsai, McKinley, as quoted by Wang and Tseng, sec. 5",
     .ports = Ports::all,
     .contention_free = true,

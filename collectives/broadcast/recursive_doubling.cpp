@@ -141,7 +141,8 @@ WORMCUBE_ALGORITHM(broadcast_recursive_doubling){
     .operation = operations::broadcast,
     .name = "recursive-doubling",
     .summary =
-        "across one bit of the ranks after another, root moved by XOR; 2^d nodes of every network",
+        "holders send across one bit of the ranks after another, and XOR moves the root; 2^d "
+        "nodes, every network",
     .source = "Grama, Gupta, Karypis, Kumar, sec. 4.1.1, 4.1.3, 4.1.5, problems 4.2, 4.24",
     .exactly_once = true,
     .remark =

@@ -83,7 +83,9 @@ Prediction predict_broadcast_umesh(const Setting& setting) {
 WORMCUBE_ALGORITHM(broadcast_umesh){
     .operation = operations::broadcast,
     .name = "umesh",
-    .summary = "halves of the chain of nodes in dimension order; lines, rings and their products",
+    .summary =
+        "recursive halving of the chain of nodes in dimension order; lines, rings and their "
+        "products",
     .source = "McKinley, Xu, Esfahanian, Ni 1994 (U-mesh)",
     .contention_free = true,
     .exactly_once = true,

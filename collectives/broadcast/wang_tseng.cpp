@@ -103,7 +103,7 @@ WORMCUBE_ALGORITHM(broadcast_wang_tseng){
     .operation = operations::broadcast,
     .name = "wang-tseng",
     .summary =
-        "stages of scaled routing matrices, then alignment; tori n x .. x n, cn x n x .. x n",
+        "stages of scaled routing matrices, then alignment; tori of n x .. x n and cn x n x .. x n",
     .source =
         "Wang, Tseng, Algebraic Foundations and Broadcasting Algorithms for "
         "Wormhole-Routed Tori",

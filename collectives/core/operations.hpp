@@ -51,7 +51,7 @@ LowerBound blocks_at_sources(const Limits& on, const Instance&);
 
 inline constexpr OperationRow broadcast{
     .name = "broadcast",
-    .summary = "the root's block to every node",
+    .summary = "every node gets the root's block",
     .gives = detail::one_at_root,
     .ends_with = detail::one,
     .result = [](const Instance& on, Rank, Rank) { return from(on.root(), 0); },
@@ -62,20 +62,21 @@ inline constexpr OperationRow broadcast{
     .bus_factor = detail::all,
     .bound = detail::one_block};
 
-inline constexpr OperationRow reduce{.name = "reduce",
-                                     .summary = "all nodes' blocks combined, to the root",
-                                     .gives = detail::one,
-                                     .ends_with = detail::one_at_root,
-                                     .result = detail::of_all,
-                                     .place_of_input = detail::at_root,
-                                     .rooted = true,
-                                     .reduces = true,
-                                     .data = detail::block,
-                                     .bus_factor = detail::all,
-                                     .bound = detail::one_block};
+inline constexpr OperationRow reduce{
+    .name = "reduce",
+    .summary = "the root gets the combination of all nodes' blocks",
+    .gives = detail::one,
+    .ends_with = detail::one_at_root,
+    .result = detail::of_all,
+    .place_of_input = detail::at_root,
+    .rooted = true,
+    .reduces = true,
+    .data = detail::block,
+    .bus_factor = detail::all,
+    .bound = detail::one_block};
 
 inline constexpr OperationRow allgather{.name = "allgather",
-                                        .summary = "every node's block to every node",
+                                        .summary = "every node gets every node's block",
                                         .gives = detail::one,
                                         .ends_with = detail::each,
                                         .result = detail::of_block,
@@ -84,33 +85,35 @@ inline constexpr OperationRow allgather{.name = "allgather",
                                         .bus_factor = detail::others,
                                         .bound = detail::all_blocks};
 
-inline constexpr OperationRow reduce_scatter{.name = "reduce_scatter",
-                                             .summary = "block q of all nodes combined, to node q",
-                                             .gives = detail::each,
-                                             .ends_with = detail::one,
-                                             .result =
-                                                 [](const Instance& on, Rank rank, Rank) {
-                                                   return Content{0, on.nodes, rank};
-                                                 },
-                                             .reduces = true,
-                                             .data = detail::blocks,
-                                             .bus_factor = detail::others,
-                                             .bound = detail::all_blocks};
+inline constexpr OperationRow reduce_scatter{
+    .name = "reduce_scatter",
+    .summary = "node q gets the combination of block q of every node",
+    .gives = detail::each,
+    .ends_with = detail::one,
+    .result =
+        [](const Instance& on, Rank rank, Rank) {
+          return Content{0, on.nodes, rank};
+        },
+    .reduces = true,
+    .data = detail::blocks,
+    .bus_factor = detail::others,
+    .bound = detail::all_blocks};
 
-inline constexpr OperationRow allreduce{.name = "allreduce",
-                                        .summary = "all nodes' blocks combined, to every node",
-                                        .gives = detail::one,
-                                        .ends_with = detail::one,
-                                        .result = detail::of_all,
-                                        .place_of_input = detail::none,
-                                        .reduces = true,
-                                        .data = detail::block,
-                                        .bus_factor = detail::there_and_back,
-                                        .bound = detail::all_combined};
+inline constexpr OperationRow allreduce{
+    .name = "allreduce",
+    .summary = "every node gets the combination of all nodes' blocks",
+    .gives = detail::one,
+    .ends_with = detail::one,
+    .result = detail::of_all,
+    .place_of_input = detail::none,
+    .reduces = true,
+    .data = detail::block,
+    .bus_factor = detail::there_and_back,
+    .bound = detail::all_combined};
 
 inline constexpr OperationRow scan{
     .name = "scan",
-    .summary = "prefix reduction: node r gets the blocks of 0 .. r combined",
+    .summary = "prefix reduction: node r gets the combination of the blocks of nodes 0 to r",
     .gives = detail::one,
     .ends_with = detail::one,
     .result =
@@ -123,24 +126,24 @@ inline constexpr OperationRow scan{
     .bus_factor = detail::all,
     .bound = detail::prefixes};
 
-inline constexpr OperationRow exscan{
-    .name = "exscan",
-    .summary =
-        "exclusive prefix reduction: node r gets the blocks of 0 .. r-1 combined, node 0 nothing",
-    .gives = detail::one,
-    .ends_with = detail::one,
-    .result =
-        [](const Instance&, Rank rank, Rank) {
-          return Content{0, rank, 0};
-        },
-    .reduces = true,
-    .data = detail::block,
-    .bus_factor = detail::all,
-    .bound = detail::prefixes};
+inline constexpr OperationRow exscan{.name = "exscan",
+                                     .summary =
+                                         "exclusive prefix reduction: node r gets the combination "
+                                         "of the blocks of nodes 0 to r - 1; node 0 gets nothing",
+                                     .gives = detail::one,
+                                     .ends_with = detail::one,
+                                     .result =
+                                         [](const Instance&, Rank rank, Rank) {
+                                           return Content{0, rank, 0};
+                                         },
+                                     .reduces = true,
+                                     .data = detail::block,
+                                     .bus_factor = detail::all,
+                                     .bound = detail::prefixes};
 
 inline constexpr OperationRow barrier{
     .name = "barrier",
-    .summary = "no node leaves before all have entered",
+    .summary = "no node leaves before all nodes have entered",
     .gives = detail::none,
     .ends_with = detail::none,
     .result = [](const Instance&, Rank, Rank) { return Content{}; },
@@ -155,7 +158,7 @@ inline constexpr OperationRow barrier{
 
 inline constexpr OperationRow scatter{
     .name = "scatter",
-    .summary = "the root's block q to node q",
+    .summary = "node q gets the root's block q",
     .gives = detail::each_at_root,
     .ends_with = detail::one,
     .result = [](const Instance& on, Rank rank, Rank) { return from(on.root(), rank); },
@@ -165,7 +168,7 @@ inline constexpr OperationRow scatter{
     .bound = detail::blocks_at_root};
 
 inline constexpr OperationRow gather{.name = "gather",
-                                     .summary = "every node's block to the root",
+                                     .summary = "the root gets every node's block",
                                      .gives = detail::one,
                                      .ends_with = detail::each_at_root,
                                      .result = detail::of_block,
@@ -176,7 +179,7 @@ inline constexpr OperationRow gather{.name = "gather",
                                      .bound = detail::blocks_at_root};
 
 inline constexpr OperationRow alltoall{.name = "alltoall",
-                                       .summary = "block q of node r to node q as its block r",
+                                       .summary = "node q gets block q of node r as its block r",
                                        .gives = detail::each,
                                        .ends_with = detail::each,
                                        .result = detail::exchanged,
@@ -186,7 +189,7 @@ inline constexpr OperationRow alltoall{.name = "alltoall",
 
 inline constexpr OperationRow shift{
     .name = "shift",
-    .summary = "node r's block to node r + q modulo p",
+    .summary = "node r + q modulo p gets node r's block",
     .gives = detail::one,
     .ends_with = detail::one,
     .result = [](const Instance& on, Rank rank, Rank) { return from(on.shifted_from(rank), 0); },
@@ -204,7 +207,7 @@ inline constexpr OperationRow shift{
 
 inline constexpr OperationRow permute{
     .name = "permute",
-    .summary = "node r's block to the node that a permutation names",
+    .summary = "each node's block goes to the node that a permutation specifies",
     .gives = detail::one,
     .ends_with = detail::one,
     .result = [](const Instance& on, Rank rank,
@@ -223,7 +226,7 @@ inline constexpr OperationRow permute{
 
 inline constexpr OperationRow k_broadcast{
     .name = "k_broadcast",
-    .summary = "the blocks of k source nodes to every node",
+    .summary = "every node gets the blocks of k source nodes",
     .gives = detail::one_at_sources,
     .ends_with = detail::per_source,
     .result = [](const Instance& on, Rank, Rank block) { return from(on.source(block), 0); },
@@ -234,7 +237,7 @@ inline constexpr OperationRow k_broadcast{
 
 inline constexpr OperationRow k_alltoall{
     .name = "k_alltoall",
-    .summary = "block q of each of k source nodes to node q",
+    .summary = "node q gets block q of each of k source nodes",
     .gives = detail::each_at_sources,
     .ends_with = detail::per_source,
     .result = [](const Instance& on, Rank rank,
@@ -246,7 +249,7 @@ inline constexpr OperationRow k_alltoall{
 
 inline constexpr OperationRow k_reduce{
     .name = "k_reduce",
-    .summary = "k blocks of all nodes combined, block i to the i-th of k nodes",
+    .summary = "the i-th of k target nodes gets the combination of block i of every node",
     .gives = detail::per_source,
     .ends_with = detail::one_at_sources,
     .result =
@@ -262,7 +265,7 @@ inline constexpr OperationRow k_reduce{
 
 inline constexpr OperationRow k_gather{
     .name = "k_gather",
-    .summary = "block i of every node to the i-th of k nodes",
+    .summary = "the i-th of k target nodes gets block i of every node",
     .gives = detail::per_source,
     .ends_with = detail::each_at_sources,
     .result = [](const Instance& on, Rank rank,

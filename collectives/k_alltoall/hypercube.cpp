@@ -70,7 +70,7 @@ void k_alltoall_hypercube(Node& node, const Call& call) {
 WORMCUBE_ALGORITHM(k_alltoall_hypercube){
     .operation = operations::k_alltoall,
     .name = "hypercube",
-    .summary = "scatter in each source's subcube, then exchange pair by pair; hypercubes",
+    .summary = "scatter in each source's subcube, then pairwise exchange; hypercubes",
     .source = "Grama, Gupta, Karypis, Kumar, problem 4.20",
     .contention_free = true,
     .exactly_once = true,

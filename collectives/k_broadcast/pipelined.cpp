@@ -42,7 +42,7 @@ void k_broadcast_pipelined(Node& node, const Call& call) {
 WORMCUBE_ALGORITHM(k_broadcast_pipelined){
     .operation = operations::k_broadcast,
     .name = "pipelined",
-    .summary = "all broadcasts travel round at the same time; one line or ring",
+    .summary = "all broadcasts travel around at the same time; one line or ring",
     .source = "Grama, Gupta, Karypis, Kumar, sec. 4.2.4",
     .contention_free = true,
     .exactly_once = true,

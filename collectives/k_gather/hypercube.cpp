@@ -72,7 +72,7 @@ void k_gather_hypercube(Node& node, const Call& call) {
 WORMCUBE_ALGORITHM(k_gather_hypercube){
     .operation = operations::k_gather,
     .name = "hypercube",
-    .summary = "exchange pair by pair, then gather in each target's subcube; hypercubes",
+    .summary = "pairwise exchange, then gather in each target's subcube; hypercubes",
     .source = "Grama, Gupta, Karypis, Kumar, problem 4.20, backwards",
     .contention_free = true,
     .exactly_once = true,

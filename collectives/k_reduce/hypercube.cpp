@@ -78,7 +78,7 @@ void k_reduce_hypercube(Node& node, const Call& call) {
 WORMCUBE_ALGORITHM(k_reduce_hypercube){
     .operation = operations::k_reduce,
     .name = "hypercube",
-    .summary = "strided halves swapped bit by bit, lowest first; hypercubes, any targets",
+    .summary = "strided halves are swapped bit by bit, lowest bit first; hypercubes, any targets",
     .source = "Grama, Gupta, Karypis, Kumar, problem 4.16, backwards",
     .contention_free = true,
     .exactly_once = true,

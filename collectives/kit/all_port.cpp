@@ -120,7 +120,8 @@ Algorithm all_port(std::vector<std::string_view> instead) {
   return {
       .operation = operations::allgather,
       .name = "all-port",
-      .summary = "rotated copies, all directions at once; lines, rings, complete graphs, products",
+      .summary =
+          "rotated copies use all directions at once; lines, rings, complete graphs, products",
       .source =
           "Grama, Gupta, Karypis, Kumar, sec. 4.7.2; split: Jain, Sabharwal, ICS 2010 (abstract)",
       .ports = Ports::all,

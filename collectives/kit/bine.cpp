@@ -135,9 +135,9 @@ Algorithm bine_tree(Operation operation, void (*program)(Node&, const Call&)) {
   return {
       .operation = operation,
       .name = "bine",
-      .summary = to_root
-                     ? "a binomial tree along swing's paths, near nodes first; tori of sides 2^d"
-                     : "a binomial tree along swing's paths, far nodes first; tori of sides 2^d",
+      .summary =
+          to_root ? "a binomial tree along swing's paths, near nodes first; tori with sides of 2^d"
+                  : "a binomial tree along swing's paths, far nodes first; tori with sides of 2^d",
       .source = "De Sensi et al., Bine Trees, SC 2025, arXiv 2508.17311 (far nodes first)",
       .contention_free = true,
       .exactly_once = true,

@@ -109,7 +109,7 @@ Algorithm multi_ring(std::vector<std::string_view> instead) {
   return {
       .operation = operations::allgather,
       .name = "multi-ring",
-      .summary = "edge-disjoint Hamiltonian cycles at once; rings and 2-D tori",
+      .summary = "edge-disjoint Hamiltonian cycles, all used at once; rings and 2-D tori",
       .source = "ours; cycles: Kotzig, 1973",
       .ports = Ports::all,
       .contention_free = true,

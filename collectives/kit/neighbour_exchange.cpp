@@ -73,7 +73,7 @@ Algorithm neighbour_exchange() {
   return {
       .operation = operations::allgather,
       .name = "neighbour-exchange",
-      .summary = "pairs of bundles between neighbours, both sides in turn; meshes and tori",
+      .summary = "pairs of bundles move between neighbours on both sides in turn; meshes and tori",
       .source = "Chen, Zhang, Zhang, Yuan, HPCASIA 2005; Open MPI, coll/tuned: neighbor",
       .contention_free = true,
       .exactly_once = true,

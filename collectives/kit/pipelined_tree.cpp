@@ -121,7 +121,8 @@ Algorithm pipelined_tree(Operation operation, void (*program)(Node&, const Call&
   return {
       .operation = operation,
       .name = "pipelined-tree",
-      .summary = "segments along a chain or tree, ring order or rank order; every network",
+      .summary =
+          "segments travel along a chain or tree, in ring order or rank order; every network",
       .source = "MPICH; Open MPI, coll/tuned: pipeline, chain, k-ary, k-nomial, in-order",
       .exactly_once = true,
       .options =

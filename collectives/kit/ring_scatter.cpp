@@ -208,12 +208,11 @@ Algorithm ring_scatters(Operation operation, void (*program)(Node&, const Call&)
   return {
       .operation = operation,
       .name = "ring-all-port",
-      .summary =
-          operation == operations::gather
-              ? "both directions of every ring to the root, rotated copies on all links; rings "
-                "and tori"
-              : "both directions of every ring, farthest first, rotated copies on all links; "
-                "rings and tori",
+      .summary = operation == operations::gather
+                     ? "rotated copies gather in both directions of every ring, on all links; "
+                       "rings and tori"
+                     : "rotated copies scatter in both directions of every ring, farthest first, "
+                       "on all links; rings and tori",
       .source = "Jain, Sabharwal, ICS 2010 (abstract only; our details)",
       .ports = Ports::all,
       .contention_free = true,

@@ -190,7 +190,8 @@ Algorithm along_rotated_trees(Operation operation, void (*program)(Node&, const 
   return {
       .operation = operation,
       .name = "rotated-trees",
-      .summary = "edge-disjoint trees, one for each port, in segments; one kind of dimension",
+      .summary =
+          "segments travel along edge-disjoint trees, one for each port; dimensions of one kind",
       .source = "ours; hypercubes: Johnsson, Ho, IEEE TC 38(9), 1989",
       .ports = Ports::all,
       .contention_free = true,

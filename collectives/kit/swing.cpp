@@ -166,8 +166,9 @@ Algorithm swing(Ports ports, std::vector<std::string_view> instead) {
       .operation = operations::allgather,
       .name = one ? "swing" : "swing-all-port",
       .summary =
-          one ? "partners 1, -1, 3, -5, 11, .. hops away, dimensions in turn; tori of even sides"
-              : "2 D copies of swing, rotated and mirrored, on all links; tori of even sides",
+          one ? "partners 1, -1, 3, -5, 11, .. hops away, in each dimension in turn; tori with "
+                "even sides"
+              : "2 D copies of swing, rotated and mirrored, on all links; tori with even sides",
       .source = "De Sensi, Bonato, Saam, Hoefler, Swing, NSDI 2024, arXiv 2401.09356",
       .ports = ports,
       .exactly_once = true,

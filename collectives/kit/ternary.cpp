@@ -150,8 +150,8 @@ Algorithm ternary(Ports ports, std::vector<std::string_view> instead) {
       .operation = operations::allgather,
       .name = one ? "ternary-one-port" : "ternary",
       .summary = one ? "the steps of ternary, one direction after the other; rings and tori"
-                     : "1, 3, 9, .. hops in both directions at once, the fewest start-ups with two "
-                       "ports; rings and tori",
+                     : "hops of 1, 3, 9, .. in both directions at once, with the fewest start-ups "
+                       "for two ports; rings and tori",
       .source =
           "Juerss, Addanki, Schmid, Trivance, arXiv 2602.17254 (abstract, program); Juerss, "
           "Schmid, ReTri, arXiv 2605.26930 (abstract)",

@@ -41,7 +41,7 @@ void reduce_direct(Node& node, const Call& call) {
 WORMCUBE_ALGORITHM(reduce_direct){
     .operation = operations::reduce,
     .name = "direct",
-    .summary = "one message after another to the root; every network, a baseline",
+    .summary = "the root receives one message after another (a baseline); every network",
     .source = "Grama, Gupta, Karypis, Kumar, sec. 4.1.1 (the dual of the naive algorithm)",
     .contention_free = true,
     .exactly_once = true,

@@ -51,7 +51,7 @@ void reduce_halving(Node& node, const Call& call, Rank root) {
 WORMCUBE_ALGORITHM(reduce_halving){
     .operation = operations::reduce,
     .name = "halving",
-    .summary = "halves of intervals of ranks, nearest first; every network, any root",
+    .summary = "interval halving of the ranks, nearest first; every network, any root",
     .source = "Grama, Gupta, Karypis, Kumar, sec. 4.1.1, Fig. 4.3, problem 4.1",
     .exactly_once = true,
     .remark = "free of contention in one dimension, and on hypercubes",

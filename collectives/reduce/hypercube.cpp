@@ -63,7 +63,8 @@ void reduce_hypercube(Node& node, const Call& call) {
 WORMCUBE_ALGORITHM(reduce_hypercube){
     .operation = operations::reduce,
     .name = "hypercube",
-    .summary = "bit by bit of the labels, lowest first; every network, any root if p = 2^d",
+    .summary =
+        "one bit of the labels after another, lowest first; every network, any root if p = 2^d",
     .source = "Grama, Gupta, Karypis, Kumar, sec. 4.1.3 and 4.1.5, Algorithm 4.3",
     .exactly_once = true,
     .remark = "free of contention on hypercubes; root by XOR, keeps the order of ranks",

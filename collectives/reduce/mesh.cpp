@@ -76,7 +76,9 @@ Prediction predict_mesh(const Setting& setting) {
 WORMCUBE_ALGORITHM(reduce_mesh){
     .operation = operations::reduce,
     .name = "mesh",
-    .summary = "interval halving dimension by dimension, the last first; every network, any root",
+    .summary =
+        "interval halving in one dimension after another, last dimension first; every network, any "
+        "root",
     .source = "Grama, Gupta, Karypis, Kumar, sec. 4.1.2",
     .exactly_once = true,
     .remark = "free of contention on products of lines, rings, trees and complete graphs",

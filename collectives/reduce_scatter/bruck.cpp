@@ -129,7 +129,7 @@ WORMCUBE_ALGORITHMS(reduce_scatter_bruck) = with_variant(
     {
         .operation = operations::reduce_scatter,
         .name = "bruck",
-        .summary = "the dual of Bruck's all-gather, ceil(log2 p) steps; every network",
+        .summary = "the dual of Bruck's all-gather, in ceil(log2 p) steps; every network",
         .source =
             "Bruck, Ho, Kipnis, Upfal, Weathersby 1997; Grama, Gupta, Karypis, Kumar, sec. 4.2.3",
         .exactly_once = true,

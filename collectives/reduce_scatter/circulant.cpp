@@ -38,7 +38,7 @@ WORMCUBE_ALGORITHMS(reduce_scatter_circulant) = with_variant(
         .operation = operations::reduce_scatter,
         .name = "circulant",
         .summary =
-            "p simultaneous reductions in packets, ceil(log2 p) rounds of shifts; every network",
+            "p simultaneous reductions in packets, in ceil(log2 p) rounds of shifts; every network",
         .source = "Traeff, arXiv 2312.11236 (ACM TOPC), 2205.10072",
         .exactly_once = true,
         .remark = "free of contention on complete networks",
@@ -51,7 +51,7 @@ WORMCUBE_ALGORITHMS(reduce_scatter_circulant) = with_variant(
     [](Algorithm& uneven) {
       uneven.operation = operations::reduce_scatterv;
       uneven.summary =
-          "p simultaneous reductions in packets, rounds of about average size; every network";
+          "p simultaneous reductions in packets, in rounds of about average size; every network";
       uneven.predict = predict_circulant_uneven;
     });
 

@@ -81,7 +81,8 @@ WORMCUBE_ALGORITHMS(reduce_scatter_hypercube) = with_variant(
     {
         .operation = operations::reduce_scatter,
         .name = "hypercube",
-        .summary = "strided halves swapped bit by bit, lowest first; every network of 2^d nodes",
+        .summary =
+            "strided halves are swapped bit by bit, lowest bit first; 2^d nodes, every network",
         .source = "Grama, Gupta, Karypis, Kumar, sec. 4.2.3, Algorithm 4.8, problem 4.8",
         .exactly_once = true,
         .remark = "free of contention on hypercubes; keeps the order of ranks",

@@ -121,7 +121,8 @@ WORMCUBE_ALGORITHMS(reduce_scatter_mesh) = with_variant(
     {
         .operation = operations::reduce_scatter,
         .name = "mesh",
-        .summary = "the ring algorithm dimension by dimension, the last first; meshes and tori",
+        .summary = "the ring algorithm in one dimension after another, last dimension first; "
+                   "meshes and tori",
         .source = "Grama, Gupta, Karypis, Kumar, sec. 4.2.2, problem 4.4",
         .contention_free = true,
         .exactly_once = true,

@@ -54,8 +54,7 @@ WORMCUBE_ALGORITHMS(reduce_scatter_pairwise) = with_variant(
     {
         .operation = operations::reduce_scatter,
         .name = "pairwise",
-        .summary =
-            "in step t each node sends the block for the node t ranks before it; every network",
+        .summary = "in step t each node sends a block to the node t ranks before it; every network",
         .source = "Grama, Gupta, Karypis, Kumar, sec. 4.2 and 4.6",
         .exactly_once = true,
         .remark = "free of contention on hypercubes and complete networks",

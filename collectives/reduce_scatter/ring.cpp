@@ -37,7 +37,7 @@ WORMCUBE_ALGORITHMS(reduce_scatter_ring) = with_variant(
     {
         .operation = operations::reduce_scatter,
         .name = "ring",
-        .summary = "each result travels once round a ring through all nodes; every network",
+        .summary = "each result travels once around a ring through all nodes; every network",
         .source = "Grama, Gupta, Karypis, Kumar, sec. 4.2.1, Algorithm 4.5, Eq. 4.2",
         .exactly_once = true,
         .remark = "two partial results unless the operator commutes: our extension",

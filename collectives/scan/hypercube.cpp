@@ -95,7 +95,8 @@ WORMCUBE_ALGORITHMS(scan_hypercube) = with_variant(
     {
         .operation = operations::scan,
         .name = "hypercube",
-        .summary = "partners across one bit swap what their groups have; every network",
+        .summary =
+            "partners whose ranks differ in one bit swap their groups' results; every network",
         .source = "Grama, Gupta, Karypis, Kumar, sec. 4.3, Algorithm 4.9",
         .exactly_once = true,
         .remark = "free of contention on hypercubes and complete networks",

@@ -68,7 +68,8 @@ WORMCUBE_ALGORITHMS(scan_ring) = with_variant(
     {
         .operation = operations::scan,
         .name = "ring",
-        .summary = "from neighbour to neighbour, starting at node 0, in segments; one line or ring",
+        .summary =
+            "segments travel from neighbour to neighbour, starting at node 0; one line or ring",
         .source = "Grama, Gupta, Karypis, Kumar, sec. 4.3",
         .contention_free = true,
         .exactly_once = true,

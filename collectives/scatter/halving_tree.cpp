@@ -96,7 +96,7 @@ Algorithm halving_algorithm(HalvingTree tree, Operation operation) {
   switch (tree) {
     case HalvingTree::first:
       algorithm.name = "halving";
-      algorithm.summary = "by interval halving, any number of nodes; every network";
+      algorithm.summary = "interval halving, for any number of nodes; every network";
       algorithm.source = "Grama, Gupta, Karypis, Kumar, sec. 4.4, problem 4.1";
       algorithm.remark = "free of contention in one dimension, and if all sizes are powers of two";
       break;
@@ -104,8 +104,8 @@ Algorithm halving_algorithm(HalvingTree tree, Operation operation) {
       algorithm.name = "hypercube";
       algorithm.summary =
           operation == operations::gather
-              ? "along the hypercube's tree, lowest bit first; 2^d nodes of every network"
-              : "along the hypercube's tree, highest bit first; 2^d nodes of every network";
+              ? "along the hypercube's tree, lowest bit first; 2^d nodes, every network"
+              : "along the hypercube's tree, highest bit first; 2^d nodes, every network";
       algorithm.source =
           "Grama, Gupta, Karypis, Kumar, sec. 4.4, Fig. 4.15, Eq. 4.6, problems 4.7, 4.24, 4.26";
       algorithm.remark = "free of contention except on arbitrary graphs";
@@ -114,7 +114,7 @@ Algorithm halving_algorithm(HalvingTree tree, Operation operation) {
       break;
     case HalvingTree::dimensions:
       algorithm.name = "mesh";
-      algorithm.summary = "by halving, dimension by dimension; every network";
+      algorithm.summary = "interval halving in one dimension after another; every network";
       algorithm.source = "Grama, Gupta, Karypis, Kumar, sec. 4.4, problem 4.7";
       algorithm.remark =
           "free of contention except on arbitrary graphs, and trees without 2^d leaves";

@@ -82,10 +82,10 @@ void shift_gray_code(Node& node, const Call& call) {
 WORMCUBE_ALGORITHM(shift_gray_code){
     .operation = operations::shift,
     .name = "gray-code",
-    .summary = "leaps of powers of two, two links each if node i is at label gray(i); 2^d nodes",
+    .summary = "leaps of powers of two, each over two links if node i has label gray(i); 2^d nodes",
     .source = "Grama, Gupta, Karypis, Kumar, sec. 4.6.2, Fig. 4.23, Eq. 4.11",
     .exactly_once = false,  // a block may pass through a node twice on its leaps forth and back
-    .remark = "free of contention if node i is at label gray(i): on gray-hypercube:D",
+    .remark = "free of contention if node i has label gray(i), as on gray-hypercube:D",
     .options = {{.name = "powers",
                  .choices = {"forward", "both"},
                  .help = "forward: the bits of q; both: signed digits, at most log p steps"}},

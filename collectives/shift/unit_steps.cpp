@@ -83,7 +83,7 @@ void shift_unit_steps(Node& node, const Call& call) {
 WORMCUBE_ALGORITHM(shift_unit_steps){
     .operation = operations::shift,
     .name = "unit-steps",
-    .summary = "from neighbour to neighbour, dimension by dimension; meshes and tori",
+    .summary = "blocks move from neighbour to neighbour, dimension by dimension; meshes and tori",
     .source = "Grama, Gupta, Karypis, Kumar, sec. 4.6.1, Fig. 4.22",
     .contention_free = true,
     .exactly_once = true,

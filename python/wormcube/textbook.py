@@ -31,7 +31,7 @@ def ring(node: Node, mine: Block, out: Places) -> Steps:
 
 
 def doubling(node: Node, mine: Block, out: List[Block]) -> Steps:
-    """Allgather on 2^d nodes: partners across one bit exchange all that they hold."""
+    """Allgather on 2^d nodes: partners whose ranks differ in one bit exchange all that they hold."""
     out[node.rank], bit = mine, 1
     while bit < node.size:
         partner, first = node.rank ^ bit, node.rank & -bit
@@ -41,7 +41,7 @@ def doubling(node: Node, mine: Block, out: List[Block]) -> Steps:
 
 
 def bruck(node: Node, mine: Block, out: Places) -> Steps:
-    """Allgather on any number of nodes: twice as much in each step, from 1, 2, 4, .. ranks on."""
+    """Allgather on any number of nodes: each step doubles the data, which comes from 1, 2, 4, .. ranks ahead."""
     p, held, hops = node.size, [mine], 1  # held[i] is the block of node rank + i
     while hops < p:
         count = min(hops, p - hops)
@@ -52,7 +52,7 @@ def bruck(node: Node, mine: Block, out: Places) -> Steps:
 
 
 def torus(node: Node, mine: Block, out: Places) -> Steps:
-    """Allgather on tori: the ring algorithm in one dimension after another, with all that the dimensions before gathered."""
+    """Allgather on tori: the ring algorithm in one dimension after another, with all blocks gathered in earlier dimensions."""
     held = [mine]
     for dimension, size in enumerate(node.topology.sizes):
         rest, gathered = held, list(held)
@@ -67,7 +67,7 @@ def torus(node: Node, mine: Block, out: Places) -> Steps:
 # Alltoall.
 
 def exchange(node: Node, out: Sequence[Block], into: Places) -> Steps:
-    """Alltoall: step t sends to the node t ranks on."""
+    """Alltoall: in step t each node sends to the node t ranks ahead."""
     into[node.rank] = out[node.rank]
     for t in range(1, node.size):
         to, source = (node.rank + t) % node.size, (node.rank - t) % node.size
@@ -75,14 +75,14 @@ def exchange(node: Node, out: Sequence[Block], into: Places) -> Steps:
 
 
 def pairwise(node: Node, out: Sequence[Block], into: Places) -> Steps:
-    """Alltoall on 2^d nodes: every pair of nodes meets once."""
+    """Alltoall on 2^d nodes: every pair of nodes exchanges blocks once."""
     into[node.rank] = out[node.rank]
     for t in range(1, node.size):
         into[node.rank ^ t] = yield node.exchange(node.rank ^ t, out[node.rank ^ t])
 
 
 def bruck_exchange(node: Node, out: Sequence[Block], into: Places) -> Steps:
-    """Alltoall: blocks travel 1, 2, 4, .. ranks, by the bits of their distance."""
+    """Alltoall: blocks travel 1, 2, 4, .. ranks, according to the bits of their distance."""
     p, hops = node.size, 1
     held = [out[(node.rank + i) % p] for i in range(p)]  # held[i] travels i ranks
     while hops < p:
@@ -108,7 +108,7 @@ def train(node: Node, out: Sequence[Block], into: Places) -> Steps:
 # Broadcast, scatter, gather.
 
 def tree(node: Node, mine: Optional[Block], out: Places, root: int = 0) -> Steps:
-    """Broadcast on any number of nodes: who has the message doubles in each step."""
+    """Broadcast on any number of nodes: each step doubles the number of nodes that have the message."""
     p, v, bit = node.size, (node.rank - root) % node.size, 1
     while bit < p:
         if v < bit and v + bit < p:
@@ -127,7 +127,7 @@ def pipeline(node: Node, mine: Optional[Block], out: Places, parts: int, root: i
     p, v = node.size, (node.rank - root) % node.size
     held: List[Block] = [] if mine is None else mine.split(parts)
     for t in range(p + parts - 2):
-        k = t - v  # the part that this node sends on
+        k = t - v  # the part that this node forwards
         sends = [node.send(node.right, held[k])] if 0 <= k < parts and v + 1 < p else []
         receives = [node.receive(node.left)] if v > 0 and 0 <= k + 1 < parts else []
         got = yield sends, receives
@@ -137,7 +137,7 @@ def pipeline(node: Node, mine: Optional[Block], out: Places, parts: int, root: i
 
 
 def _spread(node: Node, held: List[Block], v: int, root: int) -> Generator[Any, Any, List[Block]]:
-    """Down a binomial tree: node v gets the blocks v, v + 1, .. of its subtree; in the end one."""
+    """Send down a binomial tree: node v gets the blocks v, v + 1, .. of its subtree, and keeps one."""
     p = node.size
     bit = (1 << (p - 1).bit_length()) // 2
     while bit:
@@ -153,7 +153,7 @@ def _spread(node: Node, held: List[Block], v: int, root: int) -> Generator[Any, 
 
 
 def scatter_tree(node: Node, mine: Optional[Sequence[Block]], out: Places, root: int = 0) -> Steps:
-    """Scatter down a binomial tree, any root and any number of nodes."""
+    """Scatter down a binomial tree, for any root and any number of nodes."""
     p, v = node.size, (node.rank - root) % node.size
     held = [] if mine is None else [mine[(i + root) % p] for i in range(p)]
     held = yield from _spread(node, held, v, root)
@@ -187,7 +187,7 @@ def gather_direct(node: Node, mine: Block, out: Places, root: int = 0) -> Steps:
 # Reductions.
 
 def reduce_in_order(node: Node, mine: Block, result: Places) -> Steps:
-    """Reduce to node 0: neighbouring ranges of ranks combine, so any operator will do."""
+    """Reduce to node 0: neighbouring ranges of ranks are combined, so any operator works."""
     p, r, bit = node.size, node.rank, 1
     while bit < p:
         if r % (2 * bit) == bit:
@@ -202,12 +202,12 @@ def reduce_in_order(node: Node, mine: Block, result: Places) -> Steps:
 
 
 def halving(node: Node, mine: Sequence[Block], result: Places) -> Steps:
-    """Reduce-scatter on 2^d nodes: partners across one bit, the lowest first, swap halves of the blocks; order is kept."""
+    """Reduce-scatter on 2^d nodes: partners whose ranks differ in one bit, lowest first, swap halves of the blocks; the order of ranks is kept."""
     result[0] = (yield from _halve(node, dict(enumerate(mine))))
 
 
 def _halve(node: Node, held: Dict[int, Block]) -> Generator[Any, Any, Block]:
-    """Ends with the combined block of the node's own number."""
+    """Return the combined block that has the node's own number."""
     bit = 1
     while bit < node.size:
         partner = node.rank ^ bit
@@ -243,7 +243,7 @@ def ring_sum(node: Node, mine: Block, result: Places) -> Steps:
 
 
 def allreduce_doubling(node: Node, mine: Block, result: Places) -> Steps:
-    """Allreduce on 2^d nodes: partners across one bit swap what they have; order is kept."""
+    """Allreduce on 2^d nodes: partners whose ranks differ in one bit swap their data; the order of ranks is kept."""
     bit = 1
     while bit < node.size:
         partner = node.rank ^ bit
@@ -266,7 +266,7 @@ def rabenseifner(node: Node, mine: Block, result: Places) -> Steps:
 
 
 def scan(node: Node, mine: Block, result: Places) -> Steps:
-    """Scan on 2^d nodes: partners across one bit swap what their groups have."""
+    """Scan on 2^d nodes: partners whose ranks differ in one bit swap their groups' results."""
     total = prefix = mine
     bit = 1
     while bit < node.size:
@@ -281,7 +281,7 @@ def scan(node: Node, mine: Block, result: Places) -> Steps:
 
 
 def exscan_line(node: Node, mine: Block, result: Places) -> Steps:
-    """Exclusive scan: from neighbour to neighbour."""
+    """Exclusive scan: results pass from neighbour to neighbour."""
     r, p = node.rank, node.size
     for t in range(p - 1):
         if t == r - 1:
@@ -296,7 +296,7 @@ def exscan_line(node: Node, mine: Block, result: Places) -> Steps:
 # Others.
 
 def dissemination(node: Node, nothing: None, done: Places) -> Steps:
-    """Barrier: in step i each node signals the node 2^i ranks on."""
+    """Barrier: in step i each node signals the node 2^i ranks ahead."""
     hops = 1
     while hops < node.size:
         yield node.send((node.rank + hops) % node.size), node.receive((node.rank - hops) % node.size)
@@ -304,7 +304,7 @@ def dissemination(node: Node, nothing: None, done: Places) -> Steps:
 
 
 def k_exchange(node: Node, mine: Optional[Sequence[Block]], out: Places, sources: Sequence[int]) -> Steps:
-    """Alltoall from k sources: in step t each source sends to the node t ranks on."""
+    """Alltoall from k sources: in step t each source sends to the node t ranks ahead."""
     p, r = node.size, node.rank
     if mine is not None:
         out[sources.index(r)] = mine[r]
@@ -317,7 +317,7 @@ def k_exchange(node: Node, mine: Optional[Sequence[Block]], out: Places, sources
 
 
 def shift(node: Node, mine: Block, out: Places, distance: int) -> Steps:
-    """Shift: one message to the node `distance` ranks on."""
+    """Shift: one message to the node `distance` ranks ahead."""
     p = node.size
     if distance % p == 0:
         out[0] = mine

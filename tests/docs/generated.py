@@ -49,17 +49,17 @@ def between(text, table):
 
 ALGORITHMS = """# Algorithms
 
-`./run docs` generates this page from the registry (`wormcube list --markdown`), and a test compares them.
+`./run docs` generates this page from the registry (`wormcube list --markdown`), and a test compares the two.
 
 | operation | algorithms |
 |---|---|
 {names}
-ʳ A reconstruction: the paper itself was not available, and the costs are those that others cite.
+ʳ This algorithm is a reconstruction: the paper itself was not available, and the costs are those that other papers cite.
 
-*Needs* lists what the network must be; an empty cell means any network. *Free of contention* means that, according to the paper, no link
-carries two messages in a step, on any network on which the algorithm can run. If the cell says no, `check` counts the messages per link.
-*Options* lists each name with its values and [default]; write them as `--algorithm NAME:option=value`. For the costs on a network, run
-`wormcube list OPERATION --on NETWORK`.
+*Needs* lists conditions on the network and the operator; an empty cell means any network. *Free of contention* is `yes` if, according to
+the paper, no link carries two messages in a step on any network on which the algorithm can run. If it is `no`, use `check` to count the
+messages per link. *Options* lists each option with its values and its [default]; write options as `--algorithm NAME:option=value`. For the
+costs on a network, run `wormcube list OPERATION --on NETWORK`.
 """
 
 

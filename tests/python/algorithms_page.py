@@ -11,8 +11,8 @@ from wormcube.topology import network
 HEAD = """# Algorithms in Python
 
 `./run docs` writes this page from `python/wormcube/textbook.py`. Tests record every program on two networks and run it on data. `wormcube check` proves that
-it delivers every block, and the tests compare its counts with those of the built-in algorithm. [The guide to Python](../how-to/python.md) explains how to write
-such programs.
+each program delivers every block, and the tests compare its counts with those of the built-in algorithm. [The guide to Python](../how-to/python.md) explains
+how to write such programs.
 
 ```python
 import wormcube as wc

@@ -8,6 +8,7 @@
 #include "wormcube/apps/cli/output/table.hpp"
 #include "wormcube/collectives/harness/choose.hpp"
 
+#include <cctype>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -104,13 +105,20 @@ void print_markdown(const std::vector<const Algorithm*>& algorithms) {
   for (const Algorithm* algorithm : algorithms) {
     if (!last || *last != algorithm->operation) {
       last = algorithm->operation;
-      print(fmt::format("\n## {}\n\n{}\n\n", (*last)->name, markdown_cell((*last)->summary)));
-      print("| algorithm | what | needs | ports | free of contention | options | source |\n");
+      std::string result = markdown_cell((*last)->summary);
+      if (!result.empty()) {
+        result[0] = static_cast<char>(std::toupper(static_cast<unsigned char>(result[0])));
+      }
+      print(fmt::format("\n## {}\n\n{}.\n\n", (*last)->name, result));
+      print(
+          "| algorithm | description | needs | ports | free of contention | options | source |\n");
       print("|---|---|---|---|---|---|---|\n");
     }
     std::string needs, options;
     for (const Need& need : algorithm->needs) {
-      needs += fmt::format("{}{}", needs.empty() ? "" : "; ", markdown_cell(need.text));
+      std::string_view text = need.text;
+      if (text.starts_with("needs ")) text.remove_prefix(6);  // the head of the column
+      needs += fmt::format("{}{}", needs.empty() ? "" : "; ", markdown_cell(text));
     }
     if (algorithm->needs_commutative) needs += needs.empty() ? "" : "; ";
     if (algorithm->needs_commutative) needs += "a commutative operator";

@@ -128,7 +128,7 @@ Prediction predict_alltoall_product_multiport(const Topology& topology) {
 WORMCUBE_ALGORITHM(alltoall_product_multiport){
     .operation = operations::alltoall,
     .name = "product-multiport",
-    .summary = "single blocks, all dimensions at once; 1, 2, 4, .. equal graphs",
+    .summary = "single blocks move in all dimensions at once; 1, 2, 4, .. equal graphs",
     .source = "Dimakopoulos, Dimopoulos 1998, Algorithm A3, Theorem 4, Corollary 3",
     .ports = Ports::all,
     .contention_free = true,

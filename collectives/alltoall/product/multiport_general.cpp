@@ -287,7 +287,7 @@ Prediction predict_alltoall_product_multiport_general(const Topology& topology) 
 WORMCUBE_ALGORITHM(alltoall_product_multiport_general){
     .operation = operations::alltoall,
     .name = "product-multiport-general",
-    .summary = "single blocks, all dimensions at once; any product of graphs",
+    .summary = "single blocks move in all dimensions at once; any product of graphs",
     .source = "ours, after Algorithm A3 of Dimakopoulos, Dimopoulos 1998",
     .ports = Ports::all,
     .contention_free = true,

@@ -150,7 +150,7 @@ Prediction predict_alltoall_product_naive(const Topology& topology) {
 WORMCUBE_ALGORITHM(alltoall_product){
     .operation = operations::alltoall,
     .name = "product",
-    .summary = "single blocks, one dimension after another; any product of graphs",
+    .summary = "single blocks move in one dimension after another; any product of graphs",
     .source = "Dimakopoulos, Dimopoulos 1998, Algorithm A2, Theorem 2, Corollary 2",
     .contention_free = true,
     .exactly_once = true,
