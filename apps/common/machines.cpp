@@ -301,8 +301,8 @@ std::vector<std::string> MachineProfile::cautions() const {
   }
   if (model.has_bus()) {
     list.emplace_back(
-        "the bus that a node's ports share is in replayed times, but not in the cost model, which "
-        "gives a lower bound for messages through several ports at once");
+        "replayed times include the bus that a node's ports share, but the cost model does not, so "
+        "it gives a lower bound for messages through several ports at once");
   }
   list.insert(list.end(), notes.begin(), notes.end());
   return list;

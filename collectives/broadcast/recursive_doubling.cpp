@@ -32,14 +32,14 @@ void require_doubling(const Topology& topology, Rank root, RingTies ties) {
   if (is_power_of_two(p)) return;
   if (root != 0) {
     throw UsageError(
-        fmt::format("recursive-doubling: a root other than 0 needs a power of 2 of nodes; {} has "
-                    "{}, and the root is {}; use binomial or halving",
+        fmt::format("recursive-doubling: a root other than 0 needs a power-of-2 number of nodes; "
+                    "{} has {}, and the root is {}; use binomial or halving",
                     topology.name(), p, root));
   }
   if (ties == RingTies::balanced) {
     throw UsageError(
-        fmt::format("recursive-doubling: ties=balanced needs a power of 2 of nodes; {} has {}; "
-                    "use ties=plus",
+        fmt::format("recursive-doubling: ties=balanced needs a power-of-2 number of nodes; {} has "
+                    "{}; use ties=plus",
                     topology.name(), p));
   }
 }
@@ -141,12 +141,12 @@ WORMCUBE_ALGORITHM(broadcast_recursive_doubling){
     .operation = operations::broadcast,
     .name = "recursive-doubling",
     .summary =
-        "across one bit of the ranks after another, root moved by XOR; 2^d nodes of every network",
+        "across one bit of the ranks after another, root moved by XOR; every network of 2^d nodes",
     .source = "Grama, Gupta, Karypis, Kumar, sec. 4.1.1, 4.1.3, 4.1.5, problems 4.2, 4.24",
     .exactly_once = true,
     .remark =
-        "free of contention on hypercubes, and in descending order elsewhere except on "
-        "arbitrary graphs; other numbers of nodes: from node 0",
+        "free of contention on hypercubes, and in descending order elsewhere except on arbitrary "
+        "graphs; other numbers of nodes: from node 0 only",
     .options = {{.name = "order",
                  .choices = {"descending", "ascending"},
                  .help = "order of the bits; descending: the farthest nodes first"},
