@@ -366,8 +366,8 @@ int run_main(Context& context, int all, const char* const* all_words, const Part
   std::vector<std::string> plugins;
   program
       .add_option("--plugin", plugins,
-                  "Load your own algorithms from a shared object (docs/how-to/plugins.md); goes "
-                  "before the command, once per file")
+                  "Load your own algorithms from a shared object (docs/how-to/plugins.md); write "
+                  "it before the command, once per file")
       ->type_name("FILE.so")
       ->check(file_name())
       ->expected(1)

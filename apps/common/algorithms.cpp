@@ -55,8 +55,8 @@ void Algorithms::add(std::string_view word) {
     const auto operation =
         std::ranges::find(operations_, name, [](Operation known) { return known->name; });
     if (operation == operations_.end()) {
-      throw UsageError(fmt::format("--algorithm {}: '{}' is not called here; available: {}", word,
-                                   name, names(operations_)));
+      throw UsageError(fmt::format("--algorithm {}: this command does not call '{}'; available: {}",
+                                   word, name, names(operations_)));
     }
     use(parse_collective(*operation, word.substr(equals + 1)));
     return;

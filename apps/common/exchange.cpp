@@ -274,7 +274,7 @@ RunFigures measure(const Runner& runner, const RunOptions& options, const Progra
   if (memory_need(runner.topology, program).schedule > most_recorded_bytes) {
     if (options.modelled) {
       figures.modelled.emplace();
-      figures.modelled->reason = "too many messages for a dry run besides the real one";
+      figures.modelled->reason = "too many messages for a dry run in addition to the real one";
     }
     return figures;
   }

@@ -187,11 +187,11 @@ class Job {
       });
       if (lost == result_.output.end()) return;
       throw UsageError(fmt::format(
-          "fft: element {} of the transform is larger than the largest number of double precision; "
+          "fft: element {} of the transform is larger than the largest double-precision number; "
           "divide the input by its number of elements",
           result_.here.first + static_cast<std::size_t>(lost - result_.output.begin())));
     });
-    result_.remark += fmt::format("{}computed and verified with the input times 2^{}",
+    result_.remark += fmt::format("{}computed and verified with the input scaled by 2^{}",
                                   result_.remark.empty() ? "" : "; ", -exponent);
   }
 

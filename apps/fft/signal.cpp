@@ -158,8 +158,8 @@ SignalSource open_signal_again(const std::string& file, std::string_view column,
             }};
   }
   if (!column.empty()) {
-    throw UsageError(fmt::format("{}: column '{}' of a .npy file; columns are of CSV files", file,
-                                 shown(column)));
+    throw UsageError(fmt::format("{}: column '{}' of a .npy file; only CSV files have columns",
+                                 file, shown(column)));
   }
   Source array = open_npy(file);
   if (array.shape().empty() || array.shape().size() > 2) {

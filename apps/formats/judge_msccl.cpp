@@ -202,7 +202,7 @@ MscclVerdict judge_msccl(const MscclAlgorithm& algorithm) {
   verdict.proved = judged && verdict.findings.empty();
   if (verdict.schedule) return verdict;
   verdict.no_schedule =
-      judged ? "it is not right" : "a custom collective: only it knows its result";
+      judged ? "it is not right" : "a custom collective, whose correct result is unknown";
   verdict.schedule = lay_msccl(algorithm, run, nullptr);
   if (!verdict.schedule) {
     verdict.no_schedule =

@@ -88,16 +88,16 @@ class PlanRun {
         const int after = semaphore.initial + static_cast<int>(semaphore.releases.size());
         if (after != before) {
           add(notes,
-              fmt::format("gpu {}'s semaphore {} begins with {} and ends with {}: so does the "
-                          "next call",
+              fmt::format("gpu {}'s semaphore {} begins with {} and ends with {}, so the next call "
+                          "begins with a different value",
                           gpu, s, before, after));
         }
       }
     }
     if (is_shared_) {
       add(notes,
-          "several thread blocks use one end of a channel or a semaphore: only one order of theirs "
-          "is followed");
+          "several thread blocks use one end of a channel or a semaphore: only one order of their "
+          "operations is checked");
     }
   }
 
@@ -348,8 +348,8 @@ MscclVerdict judge_mscclpp(const MscclppPlan& plan) {
   }
   if (data.mixes_packets()) {
     verdict.notes.emplace_back(
-        "scratch holds packets and data: packets take twice the room, and whether they overlap is "
-        "not checked");
+        "scratch memory holds packets and data: packets take twice the space, and whether they "
+        "overlap is not checked");
   }
   const bool judged = plan.collective != MscclCollective::custom;
   const auto add = [&](const std::vector<std::string>& texts) {
@@ -366,9 +366,9 @@ MscclVerdict judge_mscclpp(const MscclppPlan& plan) {
   }
   verdict.proved = judged && verdict.findings.empty();
   if (!verdict.proved) {
-    verdict.no_schedule = judged
-                              ? "it is not right"
-                              : fmt::format("{}: only it knows its result", plan.collective_name);
+    verdict.no_schedule =
+        judged ? "it is not right"
+               : fmt::format("{}, whose correct result is unknown", plan.collective_name);
   }
   verdict.schedule = data.lay(verdict.proved);
   return verdict;

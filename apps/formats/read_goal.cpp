@@ -100,13 +100,13 @@ class GoalReader : private LineReader {
       if (!accept('b')) fail("'b' expected after the number of bytes");
       expect(is_send ? "to" : "from");
       operation.peer = number<Rank>("a rank");
-      if (operation.peer == -1) fail("from -1: a wildcard; a schedule names each sender");
+      if (operation.peer == -1) fail("from -1: a wildcard; a schedule must name each sender");
       if (operation.peer < 0 || operation.peer >= all.ranks())
         fail(fmt::format("rank {} of {}", operation.peer, all.ranks()));
       if (operation.peer == rank) fail("a message to its own rank waits for ever");
       if (accept("tag")) {
         operation.tag = number<Tag>("a tag");
-        if (operation.tag == -1) fail("tag -1: a wildcard; a schedule names each message");
+        if (operation.tag == -1) fail("tag -1: a wildcard; a schedule must name each message");
       }
     }
     for (const char* const unit : {"cpu", "nic"}) {

@@ -193,9 +193,9 @@ class MscclReader {
         if (step.writes())
           place(algorithm, gpu, element, "dst", step.target, step.target_at, step.count);
       }
-      if (step.sends() && read.send < 0) fail("sends, and its thread block has no `send` peer");
+      if (step.sends() && read.send < 0) fail("sends, but its thread block has no `send` peer");
       if (step.receives() && read.receive < 0)
-        fail("receives, and its thread block has no `recv` peer");
+        fail("receives, but its thread block has no `recv` peer");
       read.steps.push_back(step);
     }
     constexpr std::size_t rccl_steps = 64, msccl_steps = 256;

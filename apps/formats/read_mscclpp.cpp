@@ -54,8 +54,8 @@ class PlanReader : private PlanJson {
     for (gpu_ = 0; gpu_ < plan_.ranks(); ++gpu_) read_blocks(gpus[index(gpu_)]);
     if (boolean(root, "reuse_resources"))
       plan_.notes.emplace_back(
-          "reuse_resources: scratch that a later iteration uses again is not checked");
-    if (has_pipeline_) plan_.notes.emplace_back("of each pipeline, one iteration is followed");
+          "reuse_resources: scratch memory that a later iteration reuses is not checked");
+    if (has_pipeline_) plan_.notes.emplace_back("of each pipeline, only one iteration is checked");
     require_memory();
     return std::move(plan_);
   }
@@ -180,7 +180,7 @@ class PlanReader : private PlanJson {
                          gpu.output, plan_.collective_name, ranks));
       }
       if (gpu.input != plan_.gpus.front().input)
-        fail(fmt::format("input_chunks {}, and gpu 0 has {}", gpu.input, plan_.gpus.front().input));
+        fail(fmt::format("input_chunks {}, but gpu 0 has {}", gpu.input, plan_.gpus.front().input));
     }
   }
 
@@ -323,14 +323,15 @@ class PlanReader : private PlanJson {
     operation.targets = operands(json, "dst_buff", shape.targets, operation);
     const std::size_t sources = operation.sources.size(), targets = operation.targets.size();
     if (shape.pairs && sources != targets)
-      fail(fmt::format("{} src_buff and {} dst_buff; expected as many", sources, targets));
+      fail(fmt::format("{} src_buff and {} dst_buff; expected the same number of both", sources,
+                       targets));
     if (operation.port && operation.channels.size() < targets)
-      fail(fmt::format("{} dst_buff and {} channel_ids", targets, operation.channels.size()));
+      fail(fmt::format("{} dst_buff, but {} channel_ids", targets, operation.channels.size()));
     for (std::size_t i = 0; i < std::max(sources, targets); ++i) {
       const int count = operation.sources[shape.pairs ? i : 0].count;
       for (const auto* const all : {&operation.sources, &operation.targets}) {
         if (i < all->size() && (*all)[i].count != count)
-          fail(fmt::format("src_buff of {} chunks, and a buffer of {}", count, (*all)[i].count));
+          fail(fmt::format("src_buff of {} chunks, but a buffer of {}", count, (*all)[i].count));
       }
     }
   }

@@ -255,10 +255,12 @@ Searched search_contents(const Schedule& schedule, const Goal& goal,
   const ContentSearch search(schedule, goal, block_bytes);
   if (auto text = search.impossible()) return {Answer::cannot, *text};
   const auto found = search.find();
-  if (!found) return {Answer::open, "not decided: no way was found, and counting excludes none"};
+  if (!found)
+    return {Answer::open,
+            "not decided: the search found no way to deliver, and counting does not exclude one"};
   NamedSchedule witness = named_by(schedule, search, *found, goal, operation, block_bytes);
   if (prove_named(witness, &goal).delivered != true)
-    return {Answer::open, "not decided: the proof of what was found fails"};
+    return {Answer::open, "not decided: the search found a way, but its proof fails"};
   return {Answer::can, "can deliver", std::move(witness)};
 }
 

@@ -372,7 +372,8 @@ Numbers code_of(const SlotPlan& plan, Rank parts) {
 
 std::string pmpi_text(NamedSchedule& schedule, std::string_view name) {
   if (!schedule.operation)
-    throw UsageError(fmt::format("{} names no operation: C cannot take a function's place", name));
+    throw UsageError(
+        fmt::format("{} names no operation, so the C code cannot replace an MPI function", name));
   const Rank ranks = schedule.schedule.topology.nodes();
   const ScheduledCall call = scheduled_call(*schedule.operation, ranks);
   const auto function =
@@ -380,8 +381,9 @@ std::string pmpi_text(NamedSchedule& schedule, std::string_view name) {
   if (function == functions.end()) {
     std::string known;
     for (const Function& each : functions) known += fmt::format(" {}", each.operation);
-    throw UsageError(fmt::format("C with MPI's profiling interface exists for{}; not for {}", known,
-                                 call.operation->name));
+    throw UsageError(
+        fmt::format("C code with MPI's profiling interface is available for{}, but not for {}",
+                    known, call.operation->name));
   }
   const Goal goal = goal_of(call.operation, call.arguments, ranks);
   const NamedReport report = prove_named(schedule, &goal);

@@ -29,8 +29,8 @@ Source open_list_again(const std::string& file, std::string_view column) {
     return open_csv_column(file, column, CsvNumbers::whole_or_real).values;
   }
   if (!column.empty()) {
-    throw UsageError(fmt::format("{}: column '{}' of a .npy file; columns are of CSV files", file,
-                                 shown(column)));
+    throw UsageError(fmt::format("{}: column '{}' of a .npy file; only CSV files have columns",
+                                 file, shown(column)));
   }
   Source array = open_npy(file);
   if (array.shape().size() != 1) {
@@ -100,8 +100,7 @@ void require_numbers(ElementType type, ConstSpan part, std::size_t first, std::s
       const auto bad = std::ranges::find_if(values, [](T value) { return std::isnan(value); });
       if (bad != values.end()) {
         throw UsageError(
-            fmt::format("{}: element {} (from 0) is not a number (NaN); every value "
-                        "is needed",
+            fmt::format("{}: element {} (from 0) is not a number (NaN); every value is needed",
                         what, first + static_cast<std::size_t>(bad - values.begin())));
       }
     }

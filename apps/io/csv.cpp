@@ -130,7 +130,8 @@ class CsvParts final : public Source::Reader {
     reader.go_to(places_[first / rows_between]);
     std::size_t row = first - first % rows_between;
     do {
-      if (!reader.next()) throw UsageError(fmt::format("{}: has become shorter", file_.name()));
+      if (!reader.next())
+        throw UsageError(fmt::format("{}: became shorter while it was read", file_.name()));
     } while (row++ < first || take(reader));
   }
   void put(const CsvReader& reader, std::size_t column, Span& to) const {

@@ -88,7 +88,7 @@ class NpyParts final : public Source::Reader {
       const ssize_t got = pread(descriptor_, rest.data(), rest.size(), static_cast<off_t>(at));
       if (got < 0 && errno == EINTR) continue;
       if (got < 0) fail("read");
-      if (got == 0) throw UsageError(fmt::format("{}: has become shorter", file_));
+      if (got == 0) throw UsageError(fmt::format("{}: became shorter while it was read", file_));
       at += static_cast<std::size_t>(got);
       rest = rest.subspan(static_cast<std::size_t>(got));
     }

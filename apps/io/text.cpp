@@ -25,7 +25,7 @@ struct Unreadable {
 constexpr std::array unreadable{
     Unreadable{{"PK\x03\x04", 4},
                "a zip archive (.npz?); unpack it and give one of the files in it"},
-    Unreadable{{"\x1f\x8b", 2}, "compressed by gzip; unpack it first"},
+    Unreadable{{"\x1f\x8b", 2}, "compressed with gzip; unpack it first"},
     Unreadable{{"\xff\xfe", 2}, "UTF-16 text; save it as UTF-8 or ASCII"},
     Unreadable{{"\xfe\xff", 2}, "UTF-16 text; save it as UTF-8 or ASCII"},
     Unreadable{{"\x89HDF", 4}, "an HDF5 file; export the array as .npy or CSV"},

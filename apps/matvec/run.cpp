@@ -224,8 +224,8 @@ void require_alike(const Collective& collective, const Topology& network, Rank o
   const auto steps = collective.predict(network).startups, others = other.predict(network).startups;
   if (steps == others || !steps || !others) return;
   throw UsageError(fmt::format(
-      "{}: {} start-ups from root {} but {} from root {}; lines of the grid need equally many; use "
-      "another, or vectors on the edge (--vectors-on edge)",
+      "{}: {} start-ups from root {} but {} from root {}; all lines of the grid need the same "
+      "number; use another algorithm, or put the vectors on the edge (--vectors-on edge)",
       collective.name(), *steps, collective.arguments.root, *others, other_root));
 }
 

@@ -52,18 +52,18 @@ std::span<const char* const> dimakopoulos_networks() {
 std::span<const Erratum> dimakopoulos_errata() {
   static constexpr std::array<Erratum, 7> errata{{
       {"dimakopoulos-1", "sec. 5, Algorithm A3", "offsets are left-rotated by r positions",
-       "by r - 1, as round 1 is in natural order; modulo n - 1: modulo n is no exchange"},
+       "by r - 1, because round 1 is in natural order; modulo n - 1, because modulo n gives no "
+       "exchange"},
       {"dimakopoulos-2", "Theorem 5 applied to rings", "all-port rings meet bound (4)",
-       "(4) is n^2/8, no integer for n = 2 modulo 4: A3 is not optimal there (C6 x C6: 30 steps; "
-       "27 "
-       "suffice)"},
+       "(4) is n^2/8, which is not an integer for n = 2 modulo 4, so A3 is not optimal there (C6 x "
+       "C6: 30 steps; 27 suffice)"},
       {"dimakopoulos-3", "rings of 2 nodes", "n^2/8, n^2/4",
        "one cable: 1 step with one port and with all"},
       {"dimakopoulos-4", "Theorems 3 and 5", "bounds (3) and (4) in steps",
-       "equality is with the rational number, not rounded up"},
+       "equality refers to the rational number, not rounded up"},
       {"dimakopoulos-5", "linear arrays, one port", "optimal exchanges exist",
-       "but above bound (3), from 3 nodes on: middle nodes send (n^2 - 1)/2 or n^2/2 - 1, so "
-       "Theorem 3 does not cover meshes"},
+       "they exist, but above bound (3) from 3 nodes on: middle nodes send (n^2 - 1)/2 or n^2/2 - "
+       "1, so Theorem 3 does not cover meshes"},
       {"dimakopoulos-6", "Algorithm A3", "port model", "all ports: its two parts run at once"},
       {"dimakopoulos-7", "formulas (1) to (5)", "lost in the copy we have",
        "restored: distances add up over dimensions; s(v), AS(G)"},

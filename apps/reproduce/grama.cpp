@@ -146,9 +146,9 @@ std::span<const Erratum> grama_errata() {
        "on lines, rings and trees ascending order makes messages share links; so do all-gathers"},
       {"grama-6", "P4.16", "k log(p/k) + k - 1", "log(p/k) + k - 1 with the same assumptions"},
       {"grama-7", "P4.16, P4.20", "any k nodes",
-       "one source in each subcube of p/k nodes, or a subcube of k"},
+       "one source in each subcube of p/k nodes, or the k nodes of a subcube"},
       {"grama-8", "Alg. 4.5, 4.8, 4.9; Alg. 4.3", "any associative operator",
-       "an operator that commutes: the order of operands is cyclic or mixed"},
+       "a commutative operator, because the order of operands is cyclic or mixed"},
       {"grama-9", "Alg. 4.3, 4.5, 4.8", "captions, loops and variables",
        "4.8 is all-to-all reduction, counts down, and uses j twice; 4.3 lacks an endif; 4.5 uses "
        "an undeclared name"},
@@ -160,7 +160,7 @@ std::span<const Erratum> grama_errata() {
       {"grama-13", "P4.11", "at most 4 times the bisection bound",
        "on the open mesh; 8(1 - 1/sqrt p) on the torus"},
       {"grama-14", "4.7.2", "all ports divide the times by log p",
-       "against Eq. 4.9; against Eq. 4.10 the exchange gains 2(p - 1)/p"},
+       "compared with Eq. 4.9; compared with Eq. 4.10, the exchange gains 2(p - 1)/p"},
       {"grama-15", "4.3", "subsets of k or fewer", "of k + 1 nodes"},
       {"grama-16", "4.6.2", "distances i <= l < p", "1 <= l < p"},
       {"grama-17", "4.7.1, all-reduce", "all-to-one reduction and one-to-all broadcast of parts",
@@ -168,11 +168,12 @@ std::span<const Erratum> grama_errata() {
       {"grama-18", "4.9", "the spanning trees of 4.7.1, log p parts",
        "4.7.1 cuts into p parts in this edition; P4.2 names a wrong algorithm"},
       {"grama-19", "P4.6", "the third way is best for very short messages",
-       "it is not defined; which way wins depends on p"},
+       "the third way is not defined; which way wins depends on p"},
       {"grama-20", "Table 4.1", "all-gather needs bandwidth of Theta(1)",
        "for the ring's start-ups; both terms together need the hypercube"},
       {"grama-21", "Figures", "labels of nodes",
-       "row-major or column-major is open; both are free of contention"},
+       "the text does not say whether they are row-major or column-major; both are free of "
+       "contention"},
       {"grama-22", "P4.14, P4.15", "sparse 3-D mesh", "not defined in the text"},
   }};
   return errata;

@@ -127,9 +127,9 @@ const Paper& kim_paper() {
                "A1 has 5 start-ups at 4, and 64 and 384 blocks rearranged at 4 and 8; [6] 16 at "
                "4: small networks have steps without data, which are left out"},
               {"kim-14", "sec. 3.2, N not 2^n", "imaginary nodes fill the network up",
-               "who does their work is not said; kim-a1 refuses such networks"},
+               "the paper does not say which nodes do their work; kim-a1 refuses such networks"},
               {"kim-15", "sec. 3.2, 512 x 512", "cells of 4 x 4",
-               "not defined; kim-recursive:divisions=2 comes nearest"},
+               "not defined; kim-recursive:divisions=2 comes closest"},
           },
       .network_of_size = [](int n) { return fmt::format("torus:{0}x{0}", n); },
   };

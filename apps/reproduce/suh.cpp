@@ -94,8 +94,8 @@ const Paper& suh_paper() {
                "blocks "
                "stay undelivered"},
               {"suh-2", "sec. 3.3, index of the array", "hops in the direction of the ring",
-               "for odd coordinates cell and index disagree: address by cell, or turn odd rings "
-               "round; as printed, 567 of 1296 blocks end in a wrong place on 6 x 6"},
+               "for odd coordinates cell and index disagree: address by cell, or reverse odd "
+               "rings; as printed, 567 of 1296 blocks end up in the wrong place on 6 x 6"},
               {"suh-3", "sec. 3.3, B[u, 0]; sec. 3.2, idle groups",
                "B[u, 0] is u hops along phase 1; EE and OO finish 'phase 1' early",
                "B[0, v] is v hops along phase 1; they finish phase 2 early"},

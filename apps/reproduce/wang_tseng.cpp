@@ -133,13 +133,13 @@ LinePlot plot_of(const BroadcastFigure& figure) {
   plot.title = "Broadcast on n \u00d7 n \u00d7 n wormhole tori, all ports";
   plot.below =
       "filled, solid line: counted from the recorded program; hollow, dashed: the formula only, "
-      "nothing was run";
+      "with no program run";
   plot.x = LinePlot::X::number, plot.x_name = "n, nodes along each dimension (logarithmic)";
   plot.y = LinePlot::Y::count, plot.y_name = "steps (start-ups)";
   plot.model_marks = true;
   plot.foot = {
-      "Figure 8 of Wang and Tseng. Lines join the sizes that were computed; between them "
-      "they mean nothing."};
+      "Figure 8 of Wang and Tseng. Lines join the computed sizes; between these points they have "
+      "no meaning."};
   for (const FigureSeries& series : figure.series) {
     std::vector<PlotPoint> points;
     for (std::size_t i = 0; i < figure.sides.size(); ++i) {
@@ -167,18 +167,18 @@ std::span<const Erratum> wang_tseng_errata() {
        "rounded to the nearest: truncation takes more steps for nearly every n, or leaves "
        "super-nodes out"},
       {"wang-tseng-2", "the algorithm", "every node receives the message",
-       "some twice; wang-tseng:once=yes is exactly once"},
+       "some nodes receive it twice; with wang-tseng:once=yes, each node receives it exactly once"},
       {"wang-tseng-3", "Theorem 2", "steps for n = 2 and 3", "one less"},
       {"wang-tseng-4", "hops of n/2", "the shorter direction",
-       "both are as short: with '+' for all, n = 6 and 8 contend for k = 2 and n = 8, 10, 12 for "
-       "k = 3; directions are explicit here, and mirror=yes needs none"},
+       "both directions are equally short: with '+' for all, n = 6 and 8 have contention for k = "
+       "2, and n = 8, 10, 12 for k = 3; directions are explicit here, and mirror=yes needs none"},
       {"wang-tseng-5", "sec. 3, stage 2", "2t hops along X, t along Y",
        "the matrix R_2 has t along X, 2t along Y; both are free of contention"},
       {"wang-tseng-6", "lower bound, n = 2", "2k links a node",
        "+1 and -1 reach the same node: with one cable for both the bound is not attainable"},
       {"wang-tseng-7", "domain of Z", "{0; 1}", "{0, 1, .., n - 1}"},
       {"wang-tseng-8", "TM in three dimensions", "about 8.6 % more steps",
-       "its limit for long z; on cubes 2^d it is farther off"},
+       "this is its limit for long z; on cubes 2^d it is farther off"},
       {"wang-tseng-9", "sec. 5, rows of R_i for i >= 2", "their signs are not legible in our copy",
        "row 1 is e_1, then e_j - e_k, then -e_j: with + in all rows, or with e_j alone, nodes are "
        "left out or links are shared"},

@@ -150,8 +150,8 @@ WORMCUBE_ALGORITHM(allreduce_recursive_multiplying){
           if (setting.arguments.reduction.commutative || on.nodes == on.p || on.nodes == 1) return;
           throw UsageError(
               fmt::format("recursive-multiplying: {} does not commute, and the order of ranks is "
-                          "kept only if the nodes are a power of the radix or fewer; {} has {}; "
-                          "use recursive-doubling",
+                          "kept only if the number of nodes is a power of the radix, or less than "
+                          "the radix; {} has {}; use recursive-doubling",
                           setting.arguments.reduction.name, setting.topology.name(), on.p));
         },
     .predict = predict_recursive_multiplying,

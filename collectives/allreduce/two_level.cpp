@@ -308,15 +308,15 @@ WORMCUBE_ALGORITHM(allreduce_two_level){
     .exactly_once = true,
     .options = {{.name = "form",
                  .choices = {"parts", "leader"},
-                 .help = "each node reduces one part between groups, or the first of each group "
-                         "everything"},
+                 .help = "between groups, each node reduces one part, or the first node of each "
+                         "group reduces everything"},
                 {.name = "inner",
                  .choices = {"ring", "halving"},
-                 .help = "parts, in the group: a ring of ranks, or recursive halving"},
+                 .help = "for form=parts, within a group: a ring of ranks, or recursive halving"},
                 {.name = "outer",
                  .choices = {"doubling", "ring", "halving"},
-                 .help = "parts, between groups: whole parts, or parts of them by a ring or by "
-                         "halving"},
+                 .help = "for form=parts, between groups: whole parts, or parts of them by a ring "
+                         "or by halving"},
                 {.name = "split",
                  .least = 0,
                  .most = 64,

@@ -201,8 +201,8 @@ WORMCUBE_ALGORITHM(alltoallv_two_phase){
     .remark = "free of contention on hypercubes and complete networks",
     .options = {{.name = "when",
                  .choices = {"always", "pays"},
-                 .help = "pays: only if its bound on bytes is below the sum of shift's largest "
-                         "messages; shift otherwise"}},
+                 .help = "pays: use it only if its bound on bytes is below the sum of shift's "
+                         "largest messages, or else use shift"}},
     .needs_sizes = true,
     .program = alltoallv_two_phase,
     .parts = [](const Setting& setting) { return setting.topology.nodes(); },

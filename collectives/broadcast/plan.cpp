@@ -78,7 +78,7 @@ Prediction predict_broadcast_plan(const Setting& setting) {
 WORMCUBE_ALGORITHM(broadcast_plan){
     .operation = operations::broadcast,
     .name = "plan",
-    .summary = "the best combination of stages of peel, squeeze and quad; every torus",
+    .summary = "the best combination of peel, squeeze and quad; every torus",
     .source = "ours",
     .ports = Ports::all,
     .contention_free = true,

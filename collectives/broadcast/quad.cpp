@@ -69,8 +69,8 @@ void require_broadcast_quad(const Setting& setting) {
   const std::vector<Rank> sizes = axis_sizes(setting.topology);
   if (sizes.size() > 3 || !can_quarter(sizes)) {
     throw UsageError(
-        fmt::format("quad: needs a torus of 2 or 3 dimensions whose last two have the same power "
-                    "of two, 4 or more, of nodes; {} is not one; use plan or peel",
+        fmt::format("quad: needs a torus of 2 or 3 dimensions whose last two have the same size, a "
+                    "power of two of 4 or more; {} is not one; use plan or peel",
                     setting.topology.name()));
   }
 }

@@ -80,7 +80,7 @@ void gather_doubling(Node& node, const Parts& parts) {
 void require_doubling(const Topology& topology) {
   if (is_power_of_two(topology.nodes())) return;
   throw UsageError(fmt::format(
-      "scatter-allgather: allgather=doubling needs a power of 2 of nodes; {} has {}; use "
+      "scatter-allgather: allgather=doubling needs a power-of-2 number of nodes; {} has {}; use "
       "allgather=neighbours",
       topology.name(), topology.nodes()));
 }

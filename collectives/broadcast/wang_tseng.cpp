@@ -115,7 +115,7 @@ WORMCUBE_ALGORITHM(broadcast_wang_tseng){
                  .help = "leave out messages to nodes that already have the data"},
                 {.name = "mirror",
                  .choices = {"no", "yes"},
-                 .help = "for routers that break ties at half a ring to +"},
+                 .help = "for routers that break ties halfway round a ring towards +"},
                 packets_option(),
                 period_option()},
     .require = require_broadcast_wang_tseng,

@@ -175,7 +175,7 @@ Prediction Collective::predict(const Topology& topology) const {
 void Collective::operator()(Node& node, ConstSpan input, Span output) const {
   const Operation on = operation();
   if (on->always_in_place) {
-    throw UsageError(fmt::format("{}: is in place; call it with one buffer", on->name));
+    throw UsageError(fmt::format("{}: works in place; call it with one buffer", on->name));
   }
   if (on->sizes != Sizes::equal) {
     throw UsageError(
@@ -190,7 +190,7 @@ void Collective::operator()(Node& node, Span data) const {
   const Operation on = operation();
   if (on->place_of_input == nullptr) {
     throw UsageError(
-        fmt::format("{}: is not in place; call it with an input and an output", on->name));
+        fmt::format("{}: does not work in place; call it with an input and an output", on->name));
   }
   const Instance instance{node.size(), arguments};
   const Rank gives = on->gives(instance, node.rank()),
@@ -212,13 +212,14 @@ void require_even(Operation on, ConstBlocks input, ConstBlocks output) {
     const std::string other = std::string(on->name) + "v";
     const bool has_other = std::ranges::any_of(
         registered_operations(), [&](Operation known) { return known->name == other; });
-    throw UsageError(fmt::format("{}: blocks must all have one size; {}", on->name,
+    throw UsageError(fmt::format("{}: blocks must all have the same size; {}", on->name,
                                  has_other ? fmt::format("use {} for others", other)
-                                           : "cut them by their number, without offsets"));
+                                           : "divide the data by the number of blocks, without "
+                                             "offsets"));
   }
   if (input.count() > 0 && output.count() > 0 && input.bytes() != output.bytes()) {
-    throw UsageError(fmt::format("{}: blocks of {} bytes in and {} out; need one size", on->name,
-                                 input.bytes(), output.bytes()));
+    throw UsageError(fmt::format("{}: blocks of {} bytes in and {} out; need the same size",
+                                 on->name, input.bytes(), output.bytes()));
   }
 }
 
@@ -237,8 +238,8 @@ void require_pair_sizes(Operation on, Rank nodes, Rank rank, ConstBlocks input, 
           std::tuple(output[other].size(), sizes[q * p + own], other, rank)}) {
       if (bytes == said) continue;
       throw UsageError(
-          fmt::format("{}: node {} has a block of {} bytes from node {} to node {}, the sizes say "
-                      "{}",
+          fmt::format("{}: node {} has a block of {} bytes from node {} to node {}, but the sizes "
+                      "say {}",
                       on->name, rank, bytes, from, to, said));
     }
   }
@@ -268,8 +269,9 @@ void require_sizes(const Instance& instance, Operation on, Rank rank, ConstBlock
   }
   const ConstBlocks own = on->sizes == Sizes::by_origin ? input : output;
   if (own.count() == 1 && own[0].size() != sizes[static_cast<std::size_t>(rank)]) {
-    throw UsageError(fmt::format("{}: node {} has a block of {} bytes, the sizes say {}", on->name,
-                                 rank, own[0].size(), sizes[static_cast<std::size_t>(rank)]));
+    throw UsageError(fmt::format("{}: node {} has a block of {} bytes, but the sizes say {}",
+                                 on->name, rank, own[0].size(),
+                                 sizes[static_cast<std::size_t>(rank)]));
   }
 }
 

@@ -18,8 +18,10 @@ void require_offsets(std::span<const Bytes> offsets, Bytes bytes) {
         fmt::format("blocks: offsets must ascend; {} precedes {}", offsets[b - 1], offsets[b]));
   }
   if (offsets.back() > bytes) {
-    throw UsageError(fmt::format("blocks: the last one ends at byte {}, the data have {}; give all",
-                                 offsets.back(), bytes));
+    throw UsageError(
+        fmt::format("blocks: the last one ends at byte {}, but the data has {}; the blocks must "
+                    "cover all of it",
+                    offsets.back(), bytes));
   }
 }
 

@@ -31,7 +31,8 @@ Options::Options(std::span<const Option> declared) : declared_(declared) {
 std::size_t Options::find(std::string_view name) const {
   const auto found = std::ranges::find(declared_, name, &Option::name);
   if (found != declared_.end()) return static_cast<std::size_t>(found - declared_.begin());
-  if (declared_.empty()) throw UsageError(fmt::format("unknown option '{}'; it has none", name));
+  if (declared_.empty())
+    throw UsageError(fmt::format("unknown option '{}'; the algorithm has no options", name));
   std::vector<std::string_view> known;
   for (const Option& option : declared_) known.push_back(option.name);
   throw UsageError(fmt::format("unknown option '{}'{}; available:{}", name,

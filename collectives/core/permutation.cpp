@@ -157,7 +157,7 @@ void Permutation::require(std::string_view algorithm, Rank nodes) const {
   }
   const bool power_of_two = std::has_single_bit(static_cast<unsigned>(nodes));
   if ((name_ == bit_reversal || name_ == butterfly) && !power_of_two) {
-    refuse("a power of 2 of nodes");
+    refuse("a power-of-2 number of nodes");
   }
   if (name_ == transpose && square_root(nodes) * square_root(nodes) != nodes) {
     refuse("s x s nodes");

@@ -28,7 +28,7 @@ void require_version(void* object, const std::string& file) {
   const std::string_view built_against =
       find<const char*()>(object, file, "wormcube_plugin_version")();
   if (built_against != WORMCUBE_PLUGIN_VERSION) {
-    throw UsageError(fmt::format("plugin {}: built against wormcube {}, this is {}; build it again",
+    throw UsageError(fmt::format("plugin {}: built against wormcube {}, but this is {}; rebuild it",
                                  file, built_against, WORMCUBE_PLUGIN_VERSION));
   }
 }

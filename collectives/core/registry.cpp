@@ -68,8 +68,8 @@ void add_operation(const OperationRow& row, std::string_view origin) {
   if (row.name.empty() || row.gives == nullptr || row.ends_with == nullptr ||
       row.result == nullptr || (row.data == nullptr) != (row.bus_factor == nullptr)) {
     throw UsageError(
-        fmt::format("{}: operation '{}' needs a name, gives, ends_with and result; and data and "
-                    "bus_factor, or neither",
+        fmt::format("{}: operation '{}' needs a name, gives, ends_with and result, and either both "
+                    "or neither of data and bus_factor",
                     origin, row.name));
   }
   if (std::ranges::find(state().operations, Operation(row)) != state().operations.end()) {

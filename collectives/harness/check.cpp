@@ -56,12 +56,12 @@ void count(CheckResult& result, const Contract& contract) {
 /// Why a proof by a run would take too long; empty if it would not.
 std::string reason_not_to_prove(const CheckResult& result, const CheckOptions& options) {
   if (result.nodes > options.prove_up_to) {
-    return fmt::format("{} nodes, proved up to {} (--prove-up-to)", result.nodes,
+    return fmt::format("{} nodes; the limit for proofs is {} (--prove-up-to)", result.nodes,
                        options.prove_up_to);
   }
   if (std::cmp_greater(result.report.messages, options.prove_messages)) {
     return fmt::format(
-        "the run would move {} messages one after the other; proved up to {} (--prove-messages)",
+        "the run would move {} messages one after the other; the limit is {} (--prove-messages)",
         result.report.messages, options.prove_messages);
   }
   return {};
@@ -80,7 +80,7 @@ void prove_by_run(CheckResult& result, const Topology& topology, const Contract&
     prove(topology, collective_program(result.collective, contract, &verification),
           [&](const Delivery& delivery) { arrivals.add(delivery.to, delivery.pieces); });
     const bool passed = verification.passed();
-    result.proof = passed ? "proved by a run with blocks that remember where they come from"
+    result.proof = passed ? "proved by a run with blocks that are labelled with their origin"
                           : verification.first();
     if (arrivals.counted()) {
       result.arrivals =
@@ -150,7 +150,7 @@ void prove_bits(CheckResult& result, const Collective& collective, const Topolog
                    contract_of(bracketed, topology.nodes(), unit_block_bytes(bracketed, topology),
                                options.seed, Pattern::words, options.in_place));
     if (alike) result.same_bits = *alike ? SameBits::yes : SameBits::no;
-    result.bits = alike ? "compared after a run with an operator that tells all orders apart"
+    result.bits = alike ? "compared after a run with an operator that distinguishes all orders"
                         : "no two nodes end with the same combination";
   } catch (const std::exception& error) {
     result.bits = error.what();

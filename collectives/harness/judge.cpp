@@ -66,12 +66,12 @@ void judge(CheckResult& result) {
     failures.push_back(fmt::format("{} sends and receives without a partner", report.unmatched));
   if (report.port_violations > 0)
     failures.push_back(
-        fmt::format("a port is used twice in a step {} times", report.port_violations));
+        fmt::format("a port is used twice in one step ({} times)", report.port_violations));
   const bool broken_claim =
       result.collective.algorithm->contention_free && report.link_load_max > 1;
   if (broken_claim) {
-    failures.push_back(fmt::format("a link carries {} messages in one step; its source claims 1",
-                                   report.link_load_max));
+    failures.push_back(fmt::format(
+        "a link carries {} messages in one step, but the source claims 1", report.link_load_max));
   }
   if (!report.deadlock_free) failures.push_back("its routes can deadlock: " + report.cycle);
   if (result.delivered == false) failures.push_back("not delivered: " + result.proof);
@@ -80,7 +80,7 @@ void judge(CheckResult& result) {
   }
   if (result.same_bits == SameBits::no && result.same_bits_claimed) {
     failures.emplace_back(
-        "nodes combine in different orders, so that rounded results differ in their last bits");
+        "nodes combine in different orders, so rounded results differ in their last bits");
   }
   if (result.exactly_once == false && result.collective.algorithm->exactly_once) {
     failures.push_back("not exactly once: " + result.arrivals);

@@ -202,10 +202,11 @@ const Algorithm& add_schedule_algorithm(NamedSchedule named, const ScheduledCall
                                         const std::string& origin) {
   const Operation operation = call.operation;
   if (loaded() != nullptr)
-    throw UsageError(fmt::format("{}: a second schedule; one command takes one", origin));
+    throw UsageError(fmt::format("{}: a second schedule; a command accepts only one", origin));
   if (operation->sizes == Sizes::by_both) {
     throw UsageError(
-        fmt::format("{}: {} has block sizes that only two nodes know; a schedule cannot run it",
+        fmt::format("{}: {} has block sizes that only the two nodes concerned know; a schedule "
+                    "cannot run it",
                     origin, operation->name));
   }
   const Goal goal = goal_of(operation, call.arguments, named.schedule.topology.nodes());

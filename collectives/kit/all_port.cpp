@@ -20,7 +20,8 @@ Option half_way_option() {
       .name = "half",
       .choices = {"plus", "split"},
       .help =
-          "block for the node halfway round an even ring: whole in one direction, or half in each"};
+          "block for the node halfway round an even ring: whole in one direction, or half in each "
+          "direction"};
 }
 
 std::vector<GatherCopy> all_port_copies(const Topology& topology, HalfWay half) {
@@ -148,8 +149,7 @@ Algorithm with_segments(Algorithm algorithm) {
   algorithm.require = [](const Setting& setting) {
     if (mesh_segments(setting.options) == 1 || !needs::lines().complaint(setting.topology)) return;
     throw UsageError(
-        fmt::format("all-port: segments apply to meshes, and {} is none; use "
-                    "segments=1",
+        fmt::format("all-port: segments apply only to meshes, and {} is not one; use segments=1",
                     setting.topology.name()));
   };
   algorithm.predict = [](const Setting& setting) {

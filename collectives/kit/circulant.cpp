@@ -193,7 +193,7 @@ Option circulant_all_packets_option() {
           .preset = 1,
           .least = 1,
           .most = most_packets,
-          .help = "number of packets of each block; more pay off if blocks differ in size"};
+          .help = "number of packets per block; more packets pay off if the blocks differ in size"};
 }
 
 Rank circulant_parts(const Setting& setting) {

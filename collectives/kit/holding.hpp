@@ -25,7 +25,7 @@ class Holding {
       : sizes_(call.sizes), each_(own.size()), first_(first), own_(own) {
     if (node.rank() == call.arguments.root) {
       if (sizes_.empty() && all.uneven()) {
-        throw UsageError("blocks of different sizes; give the sizes of all on every node");
+        throw UsageError("blocks of different sizes; give all sizes on every node");
       }
       first_ = 0;
       data_ = only_read(all.all());

@@ -150,8 +150,8 @@ Prediction predict_rotated_trees(const Setting& setting) {
 
 Need one_kind_of_dimension() {
   return {
-      "every dimension must be a line, or every one a ring of 3 nodes or more, or every one a "
-      "complete graph of the same size",
+      "the dimensions must all be lines, all be rings of 3 nodes or more, or all be complete "
+      "graphs of the same size",
       [](const Topology& topology) -> std::optional<std::string> {
         const std::vector<int> wide = wide_dimensions(topology);
         for (const int d : wide) {

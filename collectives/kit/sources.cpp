@@ -95,8 +95,8 @@ Placement require_placement(std::string_view algorithm, std::span<const Rank> so
   }
   if (auto found = placement(sources, p)) return *std::move(found);
   throw UsageError(fmt::format(
-      "{}: each of {} subcubes of {} nodes must contain one of the sources, but these do not; "
-      "place them as 0 to {}, or {}",
+      "{}: each of {} subcubes of {} nodes must contain one of the sources, but some contain none; "
+      "choose the sources 0 to {}, or {}",
       algorithm, sources.size(), p / static_cast<Rank>(sources.size()), sources.size() - 1,
       instead));
 }

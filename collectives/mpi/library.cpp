@@ -33,8 +33,9 @@ void require_one_node_each(const Setting& setting) {
 int count(Bytes items) {
   if (items > static_cast<Bytes>(std::numeric_limits<int>::max())) {
     throw UsageError(
-        fmt::format("mpi: {} items in one argument, MPI counts up to {}; use smaller blocks", items,
-                    std::numeric_limits<int>::max()));
+        fmt::format("mpi: {} items in one argument, but MPI counts only up to {}; use smaller "
+                    "blocks",
+                    items, std::numeric_limits<int>::max()));
   }
   return static_cast<int>(items);
 }

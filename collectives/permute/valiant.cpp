@@ -142,7 +142,7 @@ WORMCUBE_ALGORITHM(permute_valiant){
                  .preset = 1,
                  .least = 0,
                  .most = std::numeric_limits<std::int32_t>::max(),
-                 .help = "of the random intermediate nodes"}},
+                 .help = "seed for the random intermediate nodes"}},
     .predict = predict_valiant,
     .program = permute_valiant,
 };

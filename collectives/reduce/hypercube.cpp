@@ -16,8 +16,8 @@ namespace {
 void require_partners(Rank p, Rank root) {
   if (root != 0 && !std::has_single_bit(static_cast<unsigned>(p))) {
     throw UsageError(fmt::format(
-        "hypercube: root {} of {} nodes; needs root 0, or a power of 2 for the number of nodes; "
-        "use halving",
+        "hypercube: root {} of {} nodes; needs root 0, or a power-of-2 number of nodes; use "
+        "halving",
         root, p));
   }
 }

@@ -104,8 +104,8 @@ Algorithm halving_algorithm(HalvingTree tree, Operation operation) {
       algorithm.name = "hypercube";
       algorithm.summary =
           operation == operations::gather
-              ? "along the hypercube's tree, lowest bit first; 2^d nodes, every network"
-              : "along the hypercube's tree, highest bit first; 2^d nodes, every network";
+              ? "along the hypercube's tree, lowest bit first; every network of 2^d nodes"
+              : "along the hypercube's tree, highest bit first; every network of 2^d nodes";
       algorithm.source =
           "Grama, Gupta, Karypis, Kumar, sec. 4.4, Fig. 4.15, Eq. 4.6, problems 4.7, 4.24, 4.26";
       algorithm.remark = "free of contention except on arbitrary graphs";

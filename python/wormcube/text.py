@@ -148,7 +148,7 @@ class _Reader:
         elif kind == "+":
             made = list(range(first, last - 1, -step))
         else:
-            raise self.fail(f"'{text}': the first is the larger")
+            raise self.fail(f"'{text}': the first number is the larger")
         if kind:
             made = [number % p for number in made]
         for number in made:

@@ -57,7 +57,7 @@ Routing admitted(Topology topology, const MachineOptions& options) {
   }
   if (options.workers < 0) {
     throw UsageError(
-        fmt::format("workers: {}, need 1 or more, or 0, one per core", options.workers));
+        fmt::format("workers: {}, need 1 or more, or 0 for one per core", options.workers));
   }
   if (options.pin && bound_core_numbers().empty()) {
     throw UsageError(

@@ -9,9 +9,8 @@ namespace wormcube {
 Requests& requests_of(Node& node) {
   if (auto* const own = dynamic_cast<RequestNode*>(&node)) return own->requests();
   throw UsageError(
-      "requests: only a machine's own nodes have them: a program with requests is not oblivious, "
-      "so "
-      "there is no dry run or proof of it; and in a view or a part take the node below");
+      "requests: only a machine's own nodes have them. A program with requests is not oblivious, "
+      "so it has no dry run and no proof; in a view or a part, use the underlying node");
 }
 
 }  // namespace wormcube

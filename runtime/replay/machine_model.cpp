@@ -100,7 +100,7 @@ Ticks parse_microseconds(std::string_view text, std::string_view what) {
   if (!digits(whole) || !digits(part) || (whole.empty() && point + 1 >= text.size())) {
     fail("is not a number of microseconds");
   }
-  if (part.size() > decimals) fail("is not a whole number of picoseconds: 6 decimals are");
+  if (part.size() > decimals) fail("is not a whole number of picoseconds; use at most 6 decimals");
   std::string number(whole);
   number += part;
   number.append(decimals - part.size(), '0');

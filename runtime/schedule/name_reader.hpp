@@ -157,7 +157,7 @@ class NameReader : protected LineReader {
     }
     const std::int64_t distance = last.first - range.first;
     if (distance < 0 && range.kind == Kind::absolute)
-      fail(fmt::format("{}..{}: the first is the larger", range.first, last.first));
+      fail(fmt::format("{}..{}: the first number is the larger", range.first, last.first));
     range.step = distance < 0 ? -step : step;
     range.count = distance / range.step + 1;
     return range;

@@ -145,7 +145,7 @@ class NamedHeaderReader : protected NameReader {
       values.clear();
       ValueForm whole = form;
       whole.parts = 1;
-      if (at('{')) fail("size: of the block of one node, not of a word");
+      if (at('{')) fail("size: name the block of one node, not a combination of blocks");
       constexpr double bytes_of_entry = 64;
       name(result.words, whole, values, [&](double count) { charge(count * bytes_of_entry); });
       const auto bytes = number_of<Bytes>("a number of bytes");
@@ -205,7 +205,8 @@ class NamedHeaderReader : protected NameReader {
     if (!line_.starts_with("..")) fail("'..' expected, as in phase 0..3 NAME");
     line_.remove_prefix(2);
     const auto last = number_of<std::size_t>("a step");
-    if (last < first) fail(fmt::format("phase {}..{}: the first is the larger", first, last));
+    if (last < first)
+      fail(fmt::format("phase {}..{}: the first number is the larger", first, last));
     if (last >= steps_) fail(fmt::format("phase {}..{}: there are {} steps", first, last, steps_));
     if (!phases.empty() && first < phases.back().first)
       fail("phases come in the order of their first steps");

@@ -61,7 +61,7 @@ class NamedReader : private NamedHeaderReader {
       if (!accept('.') || !accept('.')) fail("'..' expected, as in nodes 0..3:");
       nodes.last = rank();
       if (nodes.last < nodes.first)
-        fail(fmt::format("nodes {}..{}: the first is the larger", nodes.first, nodes.last));
+        fail(fmt::format("nodes {}..{}: the first number is the larger", nodes.first, nodes.last));
     }
     if (!accept(':')) fail("':' expected after the node's number");
     return nodes;

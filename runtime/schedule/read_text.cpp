@@ -89,7 +89,7 @@ class Reader : private LineReader {
       if (!accept('.') || !accept('.')) fail("'..' expected, as in nodes 0..3:");
       nodes.last = static_cast<std::size_t>(rank());
       if (nodes.last < nodes.first)
-        fail(fmt::format("nodes {}..{}: the first is the larger", nodes.first, nodes.last));
+        fail(fmt::format("nodes {}..{}: the first number is the larger", nodes.first, nodes.last));
     }
     if (!accept(':')) fail("':' expected after the node's number");
     if (nodes.first < next)
@@ -165,7 +165,7 @@ class Reader : private LineReader {
       fail(fmt::format("send, receive, rearrange, combine or end expected before '{}'",
                        shown(line_)));
     }
-    if (nodes.several()) fail("a message belongs to one node; nodes A..B have none");
+    if (nodes.several()) fail("a message belongs to one node, so nodes A..B cannot have one");
     const auto bytes = number<Bytes>("a number of bytes");
     expect(is_send ? "to" : "from");
     OpRecord op{.kind = is_send ? Op::Kind::send : Op::Kind::receive,

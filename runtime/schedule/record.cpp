@@ -42,8 +42,8 @@ Span unreadable_memory() {
       if (map != MAP_FAILED) return Span(static_cast<std::byte*>(map), bytes);
     }
     throw UsageError(
-        fmt::format("dry run: the process may not reserve {} MiB of addresses, a quarter of its "
-                    "limit; raise it (ulimit -v)",
+        fmt::format("dry run: the process cannot reserve {} MiB of address space, a quarter of its "
+                    "limit; raise the limit (ulimit -v)",
                     least >> 20));
   }();
   return memory;
@@ -126,8 +126,8 @@ class RecordingNode final : public Node {
     }
     if (!fits(begin, place == live_.end() ? memory_.size() : place->begin)) {
       throw UsageError(fmt::format(
-          "dry run: node {} asks for {} bytes while it holds {}; a node has {} bytes, by "
-          "the process's limit of addresses (ulimit -v)",
+          "dry run: node {} asks for {} bytes while it holds {}; a node has {} bytes, because of "
+          "the process's address-space limit (ulimit -v)",
           rank_, bytes, held_, memory_.size()));
     }
     live_.insert(place, {begin, begin + bytes, true});

@@ -116,9 +116,9 @@ class Reader {
   Rank vertex(std::string_view word) const {
     const auto is_digit = [](char c) { return c >= '0' && c <= '9'; };
     if (!std::ranges::all_of(word, is_digit)) {
-      fail(fmt::format("'{}' is not a vertex number; expected a whole number of 0 or more{}",
-                       shown(word),
-                       word.find(';') != word.npos ? " (separate numbers by blanks or ',')" : ""));
+      fail(fmt::format(
+          "'{}' is not a vertex number; expected a whole number of 0 or more{}", shown(word),
+          word.find(';') != word.npos ? " (separate numbers with spaces or ',')" : ""));
     }
     const auto value = number_of<std::int64_t>(word);
     if (!value || *value > max_vertex) {

@@ -317,7 +317,7 @@ constexpr std::array all_kinds{
                 .example = "graph:FILE",
                 .syntax = "graph:FILE",
                 .meaning = "a file with an edge list: two vertex numbers per line, counted from 0 "
-                           "and separated by blanks or a comma. `#` starts a comment. The file "
+                           "and separated by spaces or a comma. `#` starts a comment. The file "
                            "name must not contain a comma or a `*`",
                 .nodes = "up to 1048576",
                 .samples = ""}};

@@ -70,7 +70,7 @@ TEST_CASE("algorithms that are not there are refused", "[apps]") {
   const auto refused = [](const char* text) { Algorithms(text, operations_used); };
   CHECK_THROWS_WITH(refused("magic"), Contains("unknown algorithm 'magic'") &&
                                           Contains("allgatherv, alltoall, alltoallv, broadcast"));
-  CHECK_THROWS_WITH(refused("reduce=halving"), Contains("'reduce' is not called here"));
+  CHECK_THROWS_WITH(refused("reduce=halving"), Contains("this command does not call 'reduce'"));
   CHECK_THROWS_WITH(refused("alltoall=magic"), Contains("magic"));
   CHECK_THROWS_WITH(refused("shift,"), Contains("unknown algorithm ''"));
   CHECK_THROWS_WITH(chosen("two-phase", operations::alltoallv, "ring:3"),

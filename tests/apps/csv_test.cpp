@@ -180,9 +180,9 @@ TEST_CASE("a CSV file is read by parts, from any row to any row", "[apps][csv]")
   CHECK(block == Values{8192.5, 0, 8193.5, 0});
 }
 
-TEST_CASE("a CSV file that has become shorter is reported", "[apps][csv]") {
+TEST_CASE("a CSV file that became shorter while it was read is reported", "[apps][csv]") {
   const test::TemporaryFile file(".csv", "1\n2\n3\n");
   const Source source = open_csv_column(file.path(), "").values;
   std::filesystem::resize_file(file.path(), 4);
-  CHECK_THROWS_WITH(read_all(source), Contains("has become shorter"));
+  CHECK_THROWS_WITH(read_all(source), Contains("became shorter while it was read"));
 }

@@ -91,7 +91,7 @@ TEST_CASE("a file that became shorter is reported", "[apps][io]") {
   write_npy(file.path(), {ElementType::int8, {5}, std::vector<std::byte>(5)});
   const Source source = open_npy(file.path());
   std::filesystem::resize_file(file.path(), std::filesystem::file_size(file.path()) - 2);
-  CHECK_THROWS_WITH(Loaded(source, {0, 5}), Contains("has become shorter"));
+  CHECK_THROWS_WITH(Loaded(source, {0, 5}), Contains("became shorter while it was read"));
 }
 
 TEST_CASE("data that is made by parts is the same as a whole", "[apps][io]") {

@@ -118,7 +118,7 @@ TEST_CASE("mistakes with the applications end with exit code 2 and one line", "[
            {"matvec --column x", "name the file with --vector"},
            {"matvec --algorithm magic", "unknown algorithm 'magic'"},
            {"matvec --algorithm alltoall=shift",
-            "'alltoall' is not called here; available: broadcast"},
+            "this command does not call 'alltoall'; available: broadcast"},
            {"matvec --algorithm hypercube-all-port --on hypercube:4 --ports one", "--ports"},
            {"matvec --vectors-on corner", "corner"},
            {"matvec --shape 1000000x1000000", "needs"},

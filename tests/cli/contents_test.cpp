@@ -77,7 +77,7 @@ TEST_CASE("contents: what messages carry and nodes hold, step by step", "[cli]")
              Contains("  node 0       {0..1}\n") && Contains("  node 3       {0..3}\n"));
   const auto refused = run_wormcube("show alltoall --on ring:4 --contents --csv a.csv");
   CHECK(refused.exit == 2);
-  CHECK_THAT(refused.err, Contains("--contents gives text, JSON or a picture (--svg)"));
+  CHECK_THAT(refused.err, Contains("--contents writes text, JSON or a picture (--svg)"));
 }
 
 TEST_CASE("contents: a picture has the values on messages and below nodes", "[cli]") {

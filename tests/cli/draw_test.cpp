@@ -181,7 +181,7 @@ TEST_CASE("draw refuses what is too large, with both numbers", "[cli][draw]") {
   is_refused("draw alltoall --on complete:400 --html -",
              "complete:400 has 159600 links, the limit for pictures is 100000");
   is_refused("topology complete:400 --svg -", "159600 links, the limit for pictures is 100000");
-  is_refused("draw alltoall --on torus:4x4 --algorithm all --html -", "a player compares up to 4");
+  is_refused("draw alltoall --on torus:4x4 --algorithm all --html -", "a page compares at most 4");
   is_refused("draw alltoall --on torus:4x4 --algorithm shift,mesh --svg -",
              "2 algorithms, but a still picture shows one");
   is_refused("draw alltoall --on ring:6 --algorithm shift --step 5 --svg -",

@@ -37,7 +37,7 @@ TEST_CASE("check says exactly whether a product's exchange meets its bound") {
   CHECK(mesh["optimal"] == false);
   const auto shift = check("shift", "ring:6");
   CHECK(shift["bound_met"].is_null());
-  CHECK(shift["bound_met_reason"] == "the bound is on start-ups and transmission separately");
+  CHECK(shift["bound_met_reason"] == "start-ups and transmission have separate bounds");
   CHECK(shift["lower_bound"]["exact"].is_null());
   const auto wide =
       run_wormcube("check alltoall --on ring:6 --algorithm product,product-multiport,shift --wide");

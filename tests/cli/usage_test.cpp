@@ -160,7 +160,7 @@ TEST_CASE("what topology and check judge with one virtual channel is in words", 
   const auto refused = run_wormcube("run alltoallv --on ring:3 --virtual-channels 1");
   CHECK(refused.exit == 2);
   CHECK_THAT(refused.err,
-             Catch::Contains(moves) && Catch::Contains("`check` counts one algorithm"));
+             Catch::Contains(moves) && Catch::Contains("`check` examines one algorithm"));
   CHECK(run_wormcube("check alltoallv --on ring:3 --virtual-channels 1 --json -")
             .json()["deadlock_free"] == true);
 }

@@ -165,10 +165,10 @@ TEST_CASE("what is not proved has not passed, and has not failed") {
   CHECK(table.exit == 0);
   CHECK_THAT(table.out,
              Contains("?        ?       ?\n") &&
-                 Contains("# shift on torus:8x8: delivery: not proved: 64 nodes, proved up"));
+                 Contains("# shift on torus:8x8: delivery: not proved: 64 nodes; the limit"));
   const auto result = run_wormcube(check + " --json -").json();
   CHECK(result["passed"].is_null());
-  CHECK_THAT(result["passed_reason"].get<std::string>(), Contains("proved up to 1"));
+  CHECK_THAT(result["passed_reason"].get<std::string>(), Contains("the limit for proofs is 1"));
   // A failure is one, proved or not.
   const auto failed = run_wormcube(check + " --virtual-channels 1 --json -");
   CHECK(failed.exit == 1);

@@ -128,7 +128,7 @@ TEST_CASE("a check finds where nodes round differently", "[reductions]") {
   CHECK(refuted.same_bits == SameBits::no);
   REQUIRE(refuted.failures.size() == 1);
   CHECK(refuted.failures.front() ==
-        "nodes combine in different orders, so that rounded results differ in their last bits");
+        "nodes combine in different orders, so rounded results differ in their last bits");
 }
 
 TEST_CASE("auto picks a form whose nodes round differently for exact operators only",

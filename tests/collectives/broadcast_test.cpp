@@ -282,14 +282,14 @@ TEST_CASE("broadcasts refuse unsupported calls and suggest alternatives", "[broa
     return refusal(on.collective(), on.topology()).value_or("");
   };
   CHECK(refuse(broadcast("recursive-doubling", "ring:6", 3)) ==
-        "recursive-doubling: a root other than 0 needs a power of 2 of nodes; ring:6 has 6, and "
-        "the root is 3; use binomial or halving");
+        "recursive-doubling: a root other than 0 needs a power-of-2 number of nodes; ring:6 has 6, "
+        "and the root is 3; use binomial or halving");
   CHECK(refuse(broadcast("recursive-doubling", "ring:6")).empty());
   CHECK_THAT(refuse(broadcast("recursive-doubling:ties=balanced", "ring:6")),
              Contains("use ties=plus"));
   CHECK(refuse(broadcast("scatter-allgather:allgather=doubling", "mesh:3x5")) ==
-        "scatter-allgather: allgather=doubling needs a power of 2 of nodes; mesh:3x5 has 15; use "
-        "allgather=neighbours");
+        "scatter-allgather: allgather=doubling needs a power-of-2 number of nodes; mesh:3x5 has "
+        "15; use allgather=neighbours");
   CHECK_THAT(refuse(broadcast("pipelined", "ring:8")), Contains("use scatter-allgather"));
   CHECK_THAT(refuse(broadcast("hypercube-all-port", "ring:8")), Contains("needs a hypercube"));
   CHECK_THAT(refuse(broadcast("neighbours", "complete:4")), Contains("use mesh or halving"));

@@ -91,7 +91,7 @@ TEST_CASE("each broken law and each wrong formula is reported with its numbers",
                       .link_blocks = 7};
   };
   CHECK(check_on_ring(wrong).failures ==
-        std::vector<std::string>{"a link carries 2 messages in one step; its source claims 1",
+        std::vector<std::string>{"a link carries 2 messages in one step, but the source claims 1",
                                  "start-ups: counted 1, the formula says 7",
                                  "transmission: counted 2, the formula says 7",
                                  "rearrangement: counted 2, the formula says 7",
@@ -115,7 +115,7 @@ TEST_CASE("each broken law and each wrong formula is reported with its numbers",
   const CheckResult result = check_on_ring(wrong);
   REQUIRE(result.failures.size() == 4);
   CHECK(result.failures[0] == "1 sends and receives without a partner");
-  CHECK(result.failures[1] == "a port is used twice in a step 1 times");
+  CHECK(result.failures[1] == "a port is used twice in one step (1 times)");
   CHECK(std::vector(result.failures.begin() + 2, result.failures.end()) == result.report.problems);
 }
 
@@ -242,10 +242,10 @@ TEST_CASE("as many nodes as asked for are proved, and of more is said how many",
   const Algorithm& shift = find_algorithm(operations::alltoall, "shift");
   const CheckResult proved = check_on_ring(shift, {.prove_up_to = 4});
   CHECK(proved.delivered == true);
-  CHECK(proved.proof == "proved by a run with blocks that remember where they come from");
+  CHECK(proved.proof == "proved by a run with blocks that are labelled with their origin");
   CHECK(proved.arrivals == "each node's arrivals were counted, block by block");
   const CheckResult result = check_on_ring(shift, {.prove_up_to = 3});
-  CHECK(result.proof == "not proved: 4 nodes, proved up to 3 (--prove-up-to)");
+  CHECK(result.proof == "not proved: 4 nodes; the limit for proofs is 3 (--prove-up-to)");
   CHECK(result.arrivals == result.proof);
   CHECK_FALSE(result.verdict().has_value());
 }

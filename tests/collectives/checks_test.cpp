@@ -108,8 +108,8 @@ TEST_CASE("recursive doubling has any root of 2^d nodes, and node 0 of others",
                        {.root = root})(node, message.span());
     };
   };
-  refused("ring:6", call("", 1), "a root other than 0 needs a power of 2 of nodes");
-  refused("ring:6", call(":ties=balanced", 0), "ties=balanced needs a power of 2 of nodes");
+  refused("ring:6", call("", 1), "a root other than 0 needs a power-of-2 number of nodes");
+  refused("ring:6", call(":ties=balanced", 0), "ties=balanced needs a power-of-2 number of nodes");
   runs("ring:6", call("", 0));
   runs("ring:8", call(":ties=balanced", 5));
   const auto reduce = [](Rank root) {
@@ -145,7 +145,7 @@ TEST_CASE("what is combined is of whole elements on every node, with room for th
         const Memory mine = node.memory(8), room = node.memory(node.rank() == 0 ? 12 : 0);
         reduce(node, mine.span(), room.span());
       },
-      "reduce: blocks of 8 bytes in and 12 out; need one size", 1);
+      "reduce: blocks of 8 bytes in and 12 out; need the same size", 1);
   // Only the last block is none of whole elements, on nodes that have another.
   const Collective uneven =
       parse_collective(operations::reduce_scatterv, "bruck", {.reduction = sum()});
@@ -206,7 +206,7 @@ TEST_CASE("a call has as many blocks as its operation, of one size", "[collectiv
         const Memory out = node.memory(32), in = node.memory(16);
         exchange(node, ConstBlocks(out, 4), Blocks(in, 4));
       },
-      "alltoall: blocks of 8 bytes in and 4 out; need one size");
+      "alltoall: blocks of 8 bytes in and 4 out; need the same size");
 }
 
 TEST_CASE("of blocks of different sizes a node's own has one size on both sides",
@@ -254,9 +254,9 @@ TEST_CASE("the sizes that all know are those of the blocks", "[collectives][chec
     runs("hypercube:2", both(algorithm, {8, 8, 8, 8}));
     refused("hypercube:2", both(algorithm, {8, 8, 8}), "scatterv: 3 sizes for 4 nodes");
     refused("hypercube:2", both(algorithm, {8, 8, 8, 4}),
-            "scatterv: node 3 has a block of 8 bytes, the sizes say 4", 1);
+            "scatterv: node 3 has a block of 8 bytes, but the sizes say 4", 1);
     refused("hypercube:2", both(algorithm, {}, {0, 4, 12, 20, 32}),
-            "blocks of different sizes; give the sizes", 1);
+            "blocks of different sizes; give all sizes", 1);
   }
   runs("hypercube:2", both("direct", {}));
 }
@@ -269,7 +269,7 @@ TEST_CASE("a permutation needs its number of nodes", "[collectives][checks]") {
   refused("ring:6", call(Permutation::transpose),
           "permute: transpose needs s x s nodes, not 6; use complement");
   refused("ring:6", call(Permutation::bit_reversal),
-          "permute: bit-reversal needs a power of 2 of nodes, not 6; use complement");
+          "permute: bit-reversal needs a power-of-2 number of nodes, not 6; use complement");
   runs("ring:6", call(Permutation::complement));
   runs("ring:9", call(Permutation::transpose));
   runs("ring:8", call(Permutation::bit_reversal));
@@ -395,9 +395,9 @@ TEST_CASE("an operation on equal blocks refuses uneven ones and names the v-form
     });
     if (has_other) named.emplace_back(operation->name);
     const std::string text =
-        fmt::format("{}: blocks must all have one size; {}", operation->name,
+        fmt::format("{}: blocks must all have the same size; {}", operation->name,
                     has_other ? fmt::format("use {}v for others", operation->name)
-                              : "cut them by their number, without offsets");
+                              : "divide the data by the number of blocks, without offsets");
     refused(
         "ring:4",
         [&](Node& node) {
@@ -428,7 +428,8 @@ TEST_CASE("blocks are cut by offsets that ascend within the data", "[collectives
   CHECK_THROWS_WITH(cut({0, 5, 4, 8}), "blocks: offsets must ascend; 5 precedes 4");
   CHECK_THROWS_WITH(cut({4, 0}), "blocks: offsets must ascend; 4 precedes 0");
   CHECK_THROWS_WITH(cut({0, 4, 9}),
-                    "blocks: the last one ends at byte 9, the data have 8; give all");
+                    "blocks: the last one ends at byte 9, but the data has 8; the blocks must "
+                    "cover all of it");
   CHECK_THROWS_AS(cut({9}), UsageError);
   CHECK_THROWS_AS(cut({0, ~Bytes{0}}), UsageError);
   CHECK_THROWS_AS(ConstBlocks(ConstSpan(data), std::span<const Bytes>()), UsageError);

@@ -101,7 +101,7 @@ TEST_CASE("what is no permutation is refused with the first repeated and the mis
   CHECK(refused(Permutation::shuffle, "ring:7") ==
         "permute: shuffle needs an even number of nodes, not 7; use complement");
   CHECK(refused(Permutation::butterfly, "ring:6") ==
-        "permute: butterfly needs a power of 2 of nodes, not 6; use complement");
+        "permute: butterfly needs a power-of-2 number of nodes, not 6; use complement");
   CHECK(refused(Permutation({1, 0}), "ring:4") ==
         "permute: the permutation has 2 images for 4 nodes; give one for each node");
 }

@@ -738,17 +738,17 @@ TEST_CASE("products that do not fit are refused in words that help", "[product]"
       "product: every vertex must be a node; the inner vertices of tree:4 only switch; use shift");
   CHECK(text("product", "ring:288").empty());
   CHECK(text("product", "ring:289") ==
-        "product: dimension 0 is ring:289, in whose exchange blocks take 6034320 hops; the "
-        "limit is 6000000, as each is stored; use shift");
+        "product: dimension 0 is ring:289, whose exchange takes 6034320 hops in all; the limit is "
+        "6000000, because each hop is stored; use shift");
   CHECK(text("product", "star-graph:6*line:2").empty());
   CHECK(text("product", "star:129") ==
-        "product: dimension 0 is star:129, of 129 nodes; a graph without a known group may have "
-        "128, as all blocks are visited in every step; use shift");
+        "product: dimension 0 is star:129, of 129 nodes; a graph without a known group may have at "
+        "most 128, because every step visits all blocks; use shift");
   CHECK(text("product-multiport", "ccc:5") ==
         "product-multiport: dimension 0 is ccc:5, of 160 nodes; a graph without a closed form may "
-        "have 128, as all blocks are visited in every step; use shift");
+        "have at most 128, because every step visits all blocks; use shift");
   CHECK(text("product-naive", "ring:4*ring:65") ==
-        "product-naive: dimensions after the first may have at most 64 nodes, as their blocks "
+        "product-naive: dimensions after the first may have at most 64 nodes, because their blocks "
         "move one at a time; ring:4*ring:65 has 65; use product");
   CHECK(text("product-multiport", "torus:4x4x4") ==
         "product-multiport: needs 1, 2, 4, 8, .. dimensions; torus:4x4x4 has 3; use "

@@ -264,7 +264,7 @@ TEST_CASE("named permutations in one step: row 7.9", "[collectives][shift]") {
         .value_or("");
   };
   CHECK(refused(Permutation::bit_reversal, "ring:6") ==
-        "permute: bit-reversal needs a power of 2 of nodes, not 6; use complement");
+        "permute: bit-reversal needs a power-of-2 number of nodes, not 6; use complement");
   CHECK(refused(Permutation::transpose, "hypercube:3") ==
         "permute: transpose needs s x s nodes, not 8; use complement");
   every_step_matters(operations::permute, "direct", "hypercube:4",

@@ -225,7 +225,7 @@ TEST_CASE("rotated trees use every link once, and tend to one message for each p
   }
   for (const char* const network : {"torus:2x4", "ghc:3x4", "ring:5*line:3"}) {
     CHECK_THAT(refused(operations::broadcast, "rotated-trees", network),
-               Contains("every dimension must be a line, or every one a ring"));
+               Contains("the dimensions must all be lines, all be rings"));
   }
 }
 

@@ -404,7 +404,7 @@ TEST_CASE("options out of range are refused", "[machine]") {
   options = {};
   options.workers = -1;
   CHECK(message_of<UsageError>([&] { Machine(Topology::parse("ring:4"), options); }) ==
-        "workers: -1, need 1 or more, or 0, one per core");
+        "workers: -1, need 1 or more, or 0 for one per core");
   options = {};
   options.virtual_channels = 3;
   CHECK_THROWS_AS(Machine(Topology::parse("ring:4"), options), UsageError);

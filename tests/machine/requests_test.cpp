@@ -546,7 +546,7 @@ TEST_CASE("dry runs, proofs, views and traces have no requests", "[machine][requ
     auto line = node.along(0);
     requests_of(line);
   }),
-                    Contains("take the node below"));
+                    Contains("use the underlying node"));
   Schedule trace{topology, {}};
   CHECK_THROWS_WITH(machine.run(program, trace), Contains("requests"));
 }

@@ -29,7 +29,7 @@ TEST_CASE("a handle remembers whose elements it combines, in which order", "[mpi
   CHECK(trouble(zero, marks.input(1, 0, 8), false) == "they are of different elements");
   CHECK(trouble(zero, marks.input(1, 3, 7), false) == "they are of different blocks");
   CHECK(trouble(zero, marks.unwritten(1, 7), false) == "one of them was never written");
-  CHECK(trouble(zero, 12345, false) == "one of them is no element");
+  CHECK(trouble(zero, 12345, false) == "one of them is not an element");
 }
 
 TEST_CASE("bytes of two handles, sums of handles and handles of earlier calls are no marks",
@@ -58,7 +58,7 @@ TEST_CASE("bytes of two handles, sums of handles and handles of earlier calls ar
   CHECK_FALSE(marks.number_of(all[0]));
   CHECK(marks.is_earlier(all[0]));
   CHECK(marks.text(all[0], false) == "an element of an earlier call");
-  CHECK(marks.text(0x12, false) == "no element: its bytes are 0x12");
+  CHECK(marks.text(0x12, false) == "a value that is not an element (bytes 0x12)");
 }
 
 TEST_CASE("a message is in a later round than what its sender has received", "[mpi]") {

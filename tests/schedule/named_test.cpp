@@ -310,7 +310,7 @@ TEST_CASE("text 2 that cannot be read is refused with its line", "[schedule][nam
   CHECK(refused("to 1 [2]", "to 1 [3]") == "file.txt:8: node 3; line:3 has nodes 0 to 2");
   CHECK(refused("to 1 [2]", "to 1 [2/1]") == "file.txt:8: part 1 of 1 part, counted from 0");
   CHECK_THAT(refused("to 1 [2]", "to 1 [0..+2]"), Contains("mixes kinds"));
-  CHECK_THAT(refused("to 1 [2]", "to 1 [2..0]"), Contains("the first is the larger"));
+  CHECK_THAT(refused("to 1 [2]", "to 1 [2..0]"), Contains("the first number is the larger"));
   CHECK_THAT(refused("[1+2]", "[1+0..2]"), Contains("1 values on the left, 3 on the right"));
   CHECK(refused("block 8\n", "block 9\nelement 4\n") ==
         "file.txt:4: block 9 is not whole elements of 4 bytes");

@@ -213,7 +213,7 @@ TEST_CASE("a schedule's text that is refused is shown from where it is wrong", "
   CHECK(refusal_of(with("nodes 2..3: rearrange", "nodes 2.3: rearrange")) ==
         file + "8: '..' expected, as in nodes 0..3:");
   CHECK(refusal_of(with("nodes 2..3: rearrange", "nodes 3..2: rearrange")) ==
-        file + "8: nodes 3..2: the first is the larger");
+        file + "8: nodes 3..2: the first number is the larger");
   CHECK(refusal_of(with("\n\nend\n", "\n\nend 1\n")) ==
         file + "14: unexpected '1' at the end of the line");
   CHECK(refusal_of(with("peak 64", "top 64")) ==

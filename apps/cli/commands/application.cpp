@@ -67,7 +67,7 @@ void add_options(CLI::App& app, ApplicationOptions& options, const std::string& 
   options.gigaflops_option =
       add_rate("--flops", options.gigaflops, "GFLOPS",
                "Speed of a modelled node in billions of operations per second; without --flops and "
-               "--memory-rate, the modelled time does not include computing");
+               "--memory-rate, the modelled time does not include computation");
   options.memory_option =
       add_rate("--memory-rate", options.memory_gb, "GB_PER_S",
                "Memory bandwidth of a modelled node in billions of bytes per second; a phase takes "
@@ -97,20 +97,19 @@ void add_application_options(CLI::App& app, ApplicationOptions& options) {
       app, options,
       "The algorithm that exchanges blocks in the transpositions: an alltoall algorithm (blocks "
       "are padded to equal size), an alltoallv algorithm (blocks have their exact sizes), or auto: "
-      "the alltoall algorithm with the lowest modelled time (or the lowest replayed time or work: "
-      "see --cost). `wormcube list alltoall --on TOPOLOGY` lists the names",
+      "the alltoall algorithm with the lowest modelled time (or, with --cost, the lowest replayed "
+      "time or work). `wormcube list alltoall --on TOPOLOGY` lists the names",
       "NAME[:OPTION=VALUE..]|auto");
 }
 
 void add_application_options(CLI::App& app, ApplicationOptions& options,
                              std::string_view operations) {
   add_options(app, options,
-              fmt::format("The algorithms of the collectives ({}): OPERATION=NAME sets the "
-                          "algorithm for one operation; NAME alone sets it for every operation "
-                          "that has an algorithm of that name. The other operations, or all with "
-                          "auto, use the algorithm with the lowest modelled time (or the lowest "
-                          "replayed time or work: see --cost). `wormcube list --on TOPOLOGY` lists "
-                          "the names",
+              fmt::format("Algorithms for the collectives ({}): OPERATION=NAME sets the algorithm "
+                          "for one operation; NAME alone sets it for every operation that has an "
+                          "algorithm of that name. The other operations, or all with auto, use the "
+                          "algorithm with the lowest modelled time (or, with --cost, the lowest "
+                          "replayed time or work). `wormcube list --on TOPOLOGY` lists the names",
                           operations),
               "[OPERATION=]NAME[:OPTION=VALUE..],..|auto");
 }

@@ -64,7 +64,8 @@ void print_machine_and_runs(const Context& context, const ApplicationOptions& op
   print_machine(context, output, options.machine, machine);
   print_setting(
       output, "runs",
-      fmt::format("{} timed after {} to warm up; figures are from the median by wall time",
+      fmt::format("{} timed after {} to warm up; figures are from the run with the median wall "
+                  "time",
                   options.run.iterations, options.run.warmup));
 }
 

@@ -243,8 +243,8 @@ Json contest_json(const BestCommand& options, Operation operation, const Topolog
   const auto takes = won ? contest.formula_ratio() : std::nullopt;
   put(json, "formula_winner",
       takes ? Json(contest.by_formula()->collective().text()) : Json(nullptr),
-      "it has no time here");
-  put(json, "formula_takes", json_value(takes), "it has no time here");
+      "the formulas' pick has no time here");
+  put(json, "formula_takes", json_value(takes), "the formulas' pick has no time here");
   json["ties"] = won ? Json(contest.ties()) : Json::array();
   json["ranking"] = Json::array();
   for (const Contestant& each : contest.ranked) {
@@ -255,7 +255,7 @@ Json contest_json(const BestCommand& options, Operation operation, const Topolog
 
 /// How often the formulas pick the winner, and how much slower their choice is otherwise.
 std::string agreement_text(std::vector<double> takes) {
-  if (takes.empty()) return "the formulas' choice has no time here";
+  if (takes.empty()) return "the formulas' pick has no time here";
   std::ranges::sort(takes);
   const auto same = std::ranges::count_if(takes, [](double each) { return each == 1; });
   const auto near = std::ranges::count_if(takes, [](double each) { return each <= 1.1; });
@@ -482,11 +482,10 @@ Action add_best(CLI::App& program) {
       "Each row is a range of block sizes with one winner: the algorithm and options with the "
       "lowest modelled time, contention included (see `list`). Algorithms that `auto` never picks "
       "are left out unless --algorithm names them. Reductions are sums of doubles unless "
-      "--operator and --type say otherwise. For rounded sums, algorithms that leave different last "
-      "bits on different nodes are left out, as with `auto`. With --any-bits they are ranked too, "
-      "and the column `same bits` marks them. --wide adds a network's links, and their number "
-      "times "
-      "the winner's time: its cost effectiveness, the lower the better.\n\n"
+      "--operator and --type say otherwise. Algorithms whose rounded sums may differ from node to "
+      "node in their last bits are also left out, as with `auto`. With --any-bits, they are ranked "
+      "too, and the column `same bits` marks them. --wide adds each network's number of links, and "
+      "that number times the winner's time, a measure of cost-effectiveness (lower is better).\n\n"
       "Examples:\n"
       "  wormcube best alltoall --on torus:8x8\n"
       "  wormcube best alltoall --on torus:4x4,mesh:4x4 --cost replay --machine paragon\n"

@@ -211,15 +211,15 @@ ExitCode check(Context& context, const CheckCommand& given) {
   options.check.in_place = options.what.call.in_place;
   if (!options.schedule.empty()) {
     if (!options.what.operation.empty())
-      throw UsageError("--schedule already defines the operation; do not pass OPERATION, but --as");
-    if (options.what.on.size() > 1) throw UsageError("--schedule takes one network with --on");
+      throw UsageError("--schedule already defines the operation; pass --as instead of OPERATION");
+    if (options.what.on.size() > 1)
+      throw UsageError("--schedule accepts only one network with --on");
     require_no_algorithms(options.what.algorithm.names);
     const bool has_bytes = options.what.bytes_option->count() > 0;
     if (has_bytes && (options.as.empty() || options.bytes.size() != 1)) {
       throw UsageError(
-          "with --schedule, --bytes is the size of a block for the search in GOAL and Chakra "
-          "files: "
-          "one size, with --as; `replay`, `run` and `compare` scale a schedule");
+          "with --schedule, --bytes sets the block size for the search in GOAL and Chakra files; "
+          "give one size, together with --as (`replay`, `run` and `compare` can scale a schedule)");
     }
     const CommandLimit limited(context, limit);
     return check_schedule(
@@ -235,7 +235,9 @@ ExitCode check(Context& context, const CheckCommand& given) {
              has_bytes ? std::optional(parse_sizes(options.bytes).front()) : std::nullopt},
         options.output);
   }
-  if (!options.as.empty()) throw UsageError("--as is for --schedule; OPERATION already names it");
+  if (!options.as.empty())
+    throw UsageError(
+        "--as has no effect without --schedule; OPERATION already names the operation");
   if (options.what.operation.empty())
     throw UsageError("OPERATION is required (or a schedule: --schedule FILE)");
   if (options.what.on.empty()) throw UsageError("--on is required");
@@ -296,14 +298,14 @@ Action add_check(CLI::App& program) {
   app.add_option("OPERATION", options->what.operation, operations_text());
   add_on_option(app, options->what.on, false);
   app.add_option("--schedule", options->schedule,
-                 "Check a schedule file: verify its rules, count its messages and prove that it "
-                 "performs the operation that it names")
+                 "Check a schedule file: verify that it follows the rules for schedules, count its "
+                 "messages, and prove that it performs the operation that it names")
       ->type_name("FILE")
       ->check(file_name())
       ->group("What");
   app.add_option("--as", options->as,
                  "With --schedule: prove that the schedule performs this operation, with the "
-                 "arguments of the call (--root ..), instead of the operation that the file names")
+                 "call's arguments (such as --root), instead of the operation that the file names")
       ->type_name("OPERATION")
       ->group("What");
   add_algorithm_options(app, options->what.algorithm);
@@ -312,7 +314,7 @@ Action add_check(CLI::App& program) {
       "Block sizes for `auto`, for times, and for algorithm options that depend on the size");
   app.add_option("--prove-up-to", options->check.prove_up_to,
                  "Skip the proof of delivery (a run with labelled blocks) on networks with more "
-                 "than this many nodes; for broadcasts, the schedule then proves delivery")
+                 "than this many nodes; for broadcasts, the schedule alone then proves delivery")
       ->type_name("NODES")
       ->check(at_least(0))
       ->capture_default_str()
@@ -354,28 +356,28 @@ Action add_check(CLI::App& program) {
       "                the paper claims otherwise\n"
       "  order kept    reductions: a second proof shows that the result is right even\n"
       "                for operators that do not commute; `-`: the algorithm needs an\n"
-      "                operator that commutes. Counts and the first proof use the\n"
-      "                operator of the call\n"
-      "  same bits     reductions: a third run shows whether all nodes end up with the\n"
-      "                same bits of a rounded result; `exact`: the operator does\n"
-      "                not round; `-`: no two nodes end up with the same result\n"
+      "                operator that commutes. The counts and the first proof use\n"
+      "                the operator that you choose\n"
+      "  same bits     reductions: a third run shows whether a rounded result has the\n"
+      "                same bits on all nodes; `exact`: the operator does not\n"
+      "                round; `-`: no two nodes end up with the same result\n"
       "  passed        ports, partners, routes, delivery and all claims of the paper\n"
-      "                are right, and the counts equal the formulas; `?`: no\n"
+      "                are correct, and the counts match the formulas; `?`: no\n"
       "                check failed, but delivery was not proved\n"
       "  With --wide:\n"
       "  formula       value given by the formula in the algorithm's paper\n"
-      "  bound         value that no algorithm of its kind can beat here (for\n"
-      "                products, no algorithm that sends single blocks between\n"
+      "  bound         lower bound for algorithms of this kind on this network (for\n"
+      "                products: for algorithms that send single blocks between\n"
       "                neighbours)\n"
       "  optimal       for algorithms that send blocks between neighbours: `met` if\n"
       "                the start-ups equal the bound, `best` if no integer lies\n"
-      "                between the two\n"
+      "                between them\n"
       "  also          messages; longest route; hops (longest route of each step,\n"
       "                summed over the steps); peak number of blocks on a node;\n"
       "                deadlock freedom of the routes; time in lock step from the\n"
       "                counts, the cost model and the contention, with its parts\n\n"
-      "The JSON is one object for one algorithm (by name or `auto`) on one network, and otherwise "
-      "an array of objects. The exit code is 1 if any check failed.\n\n"
+      "The JSON output is one object for a single algorithm (by name or `auto`) on a single "
+      "network, and otherwise an array of objects. The exit code is 1 if any check fails.\n\n"
       "Examples:\n"
       "  wormcube check alltoall --on torus:8x8 --algorithm all\n"
       "  wormcube check alltoall --on torus:8x8 --algorithm suh-torus --json -\n"

@@ -53,8 +53,8 @@ NamedReport prove(const ScheduleCheck& what, ScheduleFile& file,
   if (std::cmp_greater(messages, what.prove_messages)) {
     NamedReport report;
     report.reason = report.arrivals =
-        fmt::format("not proved: {} messages; proved up to {} (--prove-messages)", messages,
-                    what.prove_messages);
+        fmt::format("not proved: {} messages; the limit for proofs is {} (--prove-messages)",
+                    messages, what.prove_messages);
     return report;
   }
   NamedReport report = prove_named(named, goal ? &*goal : nullptr);
@@ -249,7 +249,7 @@ ExitCode check_schedule(const Context& context, const ScheduleCheck& what,
   json["problems"] = proof.findings;
   if (file.witness) {
     json["witness"] = named_schedule_text(*file.witness);
-    file.notes.emplace_back("a schedule that delivers: `witness` of the JSON");
+    file.notes.emplace_back("the JSON key `witness` has a schedule that delivers");
   }
   json["notes"] = file.notes;
   std::vector<std::string> free;
@@ -270,7 +270,7 @@ ExitCode check_schedule(const Context& context, const ScheduleCheck& what,
   }
   for (const std::string& note : file.notes) print_note(output, note);
   if (foreign) {
-    print_note(output, free.empty() ? "shares links on every usual network of as many nodes"
+    print_note(output, free.empty() ? "shares links on every usual network with this many nodes"
                                     : "free of contention on " + joined(free));
   }
   for (const std::string& shared : report.contention) print_note(output, "shared: " + shared);

@@ -129,8 +129,9 @@ std::vector<std::string> explain(std::span<const ComparedCall> calls, Bytes byte
   if (!fast.parts || !slow.parts) return {text};
   const double all = slow.parts->total_us - fast.parts->total_us;
   if (all <= 0) {
-    return {text + fmt::format(" The formula has {} first ({} against {}): what a {} adds, waiting "
-                               "for links and for other nodes, decides.",
+    return {text + fmt::format(" The formula ranks {} first ({} against {}). A {} also counts the "
+                               "time spent waiting for links and for other nodes, and that "
+                               "decides.",
                                slow.name, us_text(slow.parts->total_us),
                                us_text(fast.parts->total_us),
                                cost == "measured" ? "measurement" : "replay")};

@@ -176,15 +176,15 @@ Action add_deadlock(CLI::App& program) {
   CLI::App& app = *program.add_subcommand("deadlock", "Cause a deadlock and show its diagnosis");
   app.add_option("--on", options->on, "The network")->type_name("TOPOLOGY")->capture_default_str();
   app.add_option("--of", options->of,
-                 "receives: all nodes receive before they send; channels: worms on a ring each "
-                 "hold a link and wait for the next")
+                 "Cause of the deadlock. receives: every node receives before it sends; channels: "
+                 "each worm on a ring holds a link and waits for the next")
       ->type_name("receives|channels")
       ->check(one_of({"receives", "channels"}))
       ->capture_default_str();
   options->virtual_channels_option =
       app.add_option("--virtual-channels", options->virtual_channels,
-                     "With --of channels: 1 deadlocks; with 2, the default of the other commands, "
-                     "the same messages arrive")
+                     "With --of channels: 1 causes a deadlock; with 2 (the default for the other "
+                     "commands), the same messages arrive")
           ->type_name("1|2")
           ->check(between(1, 2))
           ->capture_default_str();

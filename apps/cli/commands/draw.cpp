@@ -121,7 +121,7 @@ ExitCode draw(Context& context, const DrawCommand& given) {
   sweep.select(context, options.model, chooser_by_formula(context, output));
   if (sweep.rows().size() > most_plays) {
     throw UsageError(fmt::format(
-        "{} algorithms run on {}, but a player compares up to {}; name them, as in --algorithm {}",
+        "{} algorithms run on {}, but a page compares at most {}; name them, as in --algorithm {}",
         sweep.rows().size(), topology.name(), most_plays, sweep.rows().front().collective.text()));
   }
   const Routing routing(topology, options.check.virtual_channels);
@@ -151,8 +151,8 @@ ExitCode draw(Context& context, const DrawCommand& given) {
       if (const std::size_t drawn = sheet.pictures.size();
           !result.aggregate && drawn < result.steps.steps && options.step < 0 &&
           !(options.svg.empty() && options.pdf.empty())) {
-        print_note(output, fmt::format("{} of {} steps are drawn; --step N draws another one",
-                                       drawn, result.steps.steps));
+        print_note(output, fmt::format("{} of {} steps are drawn; --step N draws another", drawn,
+                                       result.steps.steps));
       }
       if (!options.thumbnail.empty())
         write_text(context, options.thumbnail, thumbnail_of(result, layout, routing, sheet.title));
@@ -259,8 +259,8 @@ Action add_draw(CLI::App& program) {
       ->group("Output");
   app.add_option(
          "--svg", options->svg,
-         "Write up to 12 steps (with --step, one) as one picture for print: SVG, PDF or PNG, "
-         "according to the file extension")
+         "Write up to 12 steps (with --step, only that one) as one picture for print: SVG, PDF or "
+         "PNG, according to the file extension")
       ->type_name("FILE|-")
       ->check(file_name())
       ->group("Output");
@@ -291,7 +291,7 @@ Action add_draw(CLI::App& program) {
       ->group("What");
   add_node_sets_option(app, options->node_sets);
   app.add_option("--prove-up-to", options->check.prove_up_to,
-                 "Skip the proof of delivery, which follows the blocks, on networks with more than "
+                 "Skip the proof of delivery, which tracks the blocks, on networks with more than "
                  "this many nodes")
       ->type_name("NODES")
       ->check(at_least(0))
@@ -300,7 +300,7 @@ Action add_draw(CLI::App& program) {
   app.footer(
       "The page shows the network, the worms of each step on the links that they reserve, the "
       "blocks that every node holds (from a proof that runs the real program) and the figures of "
-      "`check`. Several algorithms run on one clock, and sliders set the cost model's constants. "
+      "`check`. Several algorithms share one clock, and sliders set the cost model's constants. "
       "Press ? on the page to list its keys.\n\n"
       "Examples:\n"
       "  wormcube draw alltoall --on torus:8x8 --algorithm suh-torus --html suh.html\n"

@@ -260,9 +260,8 @@ Play play(const Collective& collective, const PlayOptions& options, const Routin
     blocks = follow_blocks(collective, schedule, check.seed, check.in_place);
     if (blocks.runs.data.size() > most_block_bytes) {
       blocks.kind.clear(), blocks.held.clear();
-      blocks.reason =
-          fmt::format("{} moves of blocks would take {} bytes; they are shown for up to {}",
-                      blocks.moved, blocks.runs.data.size(), most_block_bytes);
+      blocks.reason = fmt::format("{} block moves would take {} bytes, and the limit is {}",
+                                  blocks.moved, blocks.runs.data.size(), most_block_bytes);
     }
   }
   json["blocks"] = blocks_json(blocks);

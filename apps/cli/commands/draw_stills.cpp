@@ -161,7 +161,7 @@ std::vector<LegendEntry> legend_of(const Play& play, const Routing& routing,
     entries.push_back({"virtual channel 1, after the dateline", {apps::colours::ink}, {7, 3}});
   }
   if (load > 1) {
-    entries.push_back({"contention: 2, 3, 4 and more, 8 and more messages on a link",
+    entries.push_back({"contention: 2, 3, 4 or more, 8 or more messages on a link",
                        {apps::colours::load(2), apps::colours::load(3), apps::colours::load(4),
                         apps::colours::load(8)}});
   }
@@ -221,14 +221,14 @@ Sheet sheet_of(const Context& context, const Play& play, const Layout& layout,
   }
   const Json made = provenance_json(context);
   sheet.foot = fmt::format(
-      "wormcube {} · {} · {}a worm ends at its arrow; a stub's number: the node at its other "
-      "end{}",
+      "wormcube {} · {} · {}a worm ends at its arrow; the number at a stub is the node at its "
+      "other end{}",
       made["version"].get<std::string>(), made["command"].get<std::string>(),
       shown > 0 && shown < play.steps.steps
           ? fmt::format("{} of {} steps · ", shown, play.steps.steps)
           : std::string(),
       shown > 0 && !play.held.empty()
-          ? "; a node's bar: the part of its result that it has when the step begins"
+          ? "; a node's bar shows how much of its result it has when the step begins"
           : "");
   return sheet;
 }

@@ -98,7 +98,8 @@ ExitCode explore(const Context& context, int runs) {
     text += fmt::format("  --shuffle {}: {}\n", seed, difference(outcome, first));
   }
   print(
-      fmt::format("{} runs: {} end and print like the first, without --shuffle ({}); {} differ\n"
+      fmt::format("{} runs: {} match the exit code and output of the first run, without --shuffle "
+                  "({}); {} differ\n"
                   "{}",
                   runs, runs - others, words_of_code(first.code), others, text));
   return static_cast<ExitCode>(others > 0 ? 1 : first.code);

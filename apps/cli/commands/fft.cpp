@@ -154,7 +154,7 @@ Json peak_json(const SpectralPeak& peak) {
             {"magnitude", peak.magnitude},
             {"chance", peak.chance}};
   put(json, "period_longest", peak.bin == 1 ? Json(nullptr) : Json(peak.longest),
-      "bin 1: any period longer than the series looks like it");
+      "bin 1: any period longer than the series looks the same");
   return json;
 }
 
@@ -248,15 +248,15 @@ Action add_fft(CLI::App& program) {
       "(bluestein). A 2-D transform transforms the rows, transposes, transforms the columns, and "
       "transposes back.\n\n"
       "Four checks verify the result. A second distributed run computes the inverse transform, "
-      "which must restore the input. The energies of input and result must be equal (Parseval). A "
-      "third run transforms the input, shifted and with an added impulse, and must match the "
-      "closed form. One serial FFTW transform must give the same result. Errors are relative L2 "
+      "which must restore the input. The energies of the input and the result must be equal "
+      "(Parseval). A third run transforms a shifted input with an added impulse, and must match "
+      "the closed form. A serial FFTW transform must give the same result. Errors are relative L2 "
       "norms over all values; they are also shown in units of eps log2 N. Rounding alone causes a "
       "fraction of a unit, and 5 units are allowed (bluestein: 10). For a real series, the "
       "strongest period is printed if it stands out from the noise (Fisher's test at the 1 % "
       "level). The period is given as a range, as narrow as the length of the series allows.\n\n"
-      "Times: wall is the time of the whole run. The parts are core time, and they add up to cores "
-      "x wall: computing, rearranging (packing, local transposition), combining, host copies, "
+      "Times: wall time covers the whole run. Its parts are core time, so they add up to cores x "
+      "wall time: computing, rearranging (packing, local transposition), combining, host copies, "
       "moving data (copying messages), network and switching (routes, reservations, matching, "
       "switching nodes), and idle time.\n\n"
       "Examples:\n"

@@ -106,7 +106,10 @@ Json print_way(const OutputOptions& output, const BlockWay& way, Rank from, Rank
                     {"message_blocks", json_value(message)}});
   }
   print_table(output, table);
-  if (from == to && way.hops.empty()) print_note(output, "the node keeps it: no message has it");
+  if (from == to && way.hops.empty())
+    print_note(output,
+               "the node keeps this block: no message "
+               "carries it");
   return {{"from", from}, {"to", to}, {"hops", std::move(hops)}};
 }
 

@@ -90,7 +90,7 @@ std::vector<Json> list_everything(const std::vector<const Algorithm*>& algorithm
   print_table(output, table);
   if (!output.wide) {
     for (const std::string& algorithm : foreign) print_note(output, algorithm);
-    print_note(output, "--wide has full summaries, options, sources and remarks");
+    print_note(output, "--wide shows full summaries, options, sources and remarks");
     return results;
   }
   if (!options.empty()) print_note(output, "options:");

@@ -86,12 +86,12 @@ Action add_machines(CLI::App& program) {
   auto options = std::make_shared<MachinesCommand>();
   CLI::App& app = *program.add_subcommand(
       "machines", "List the machine profiles for --machine, with their sources");
-  app.add_option("NAME", options->name, "Show this profile, or the profile in a file")
+  app.add_option("NAME", options->name, "Profile to show: a name from the list, or a file")
       ->type_name("NAME|FILE.json");
   add_output_options(app, options->output, true, false);
   app.footer(
       "A profile contains the constants that `wormcube replay` uses, taken from published figures. "
-      "It allows a rough estimate of a schedule's cost on such a machine. With NAME, the output "
+      "It gives a rough estimate of a schedule's cost on such a machine. With NAME, the output "
       "shows the profile's limits and its source. The JSON output has the same keys as a file for "
       "--machine, plus `cautions` and `kib_alone_ps`.\n\n"
       "Examples:\n"

@@ -89,8 +89,8 @@ Action add_manual(CLI::App& program) {
   CLI::App& app =
       *program.add_subcommand("manual", "Print the manual page, with all commands and options");
   app.footer(
-      "Prints the source of the page (roff), which man can format. Installing wormcube also "
-      "installs the page; to read it, run `man wormcube`.\n\n"
+      "The output is the source of the page in roff, which man can format. Installing wormcube "
+      "also installs the page; to read it, run `man wormcube`.\n\n"
       "Examples:\n"
       "  wormcube manual | man -l -");
   return [&program](Context&) { return manual(program); };

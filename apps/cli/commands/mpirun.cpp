@@ -303,7 +303,7 @@ Action add_mpirun(CLI::App& program) {
       ->capture_default_str()
       ->group("Machine");
   app.add_option("--unexpected-memory", options->unexpected_memory,
-                 "Memory per rank for unexpected messages; senders of further messages wait")
+                 "Memory per rank for unexpected messages; once it is full, senders wait")
       ->type_name("N[K|M|G]")
       ->capture_default_str()
       ->group("Machine");
@@ -313,12 +313,12 @@ Action add_mpirun(CLI::App& program) {
       ->group("Machine");
   app.add_flag("--strict", options->strict,
                "Fail (exit code 1) if requests or messages are left at the end, if a message's "
-               "types differ from those of its receive, or if MPI_Rsend finds no receive")
+               "types differ from those of its receive, or if MPI_Rsend finds no matching receive")
       ->group("Machine");
   app.add_option("--shuffle", options->shuffle,
-                 "Choose messages for receives from any source, and the order of ranks, at random "
-                 "with this seed. With one worker (the default with --shuffle), the same seed "
-                 "repeats the same run")
+                 "Choose at random, with this seed, which message a receive from any source gets "
+                 "and in which order the ranks run. With one worker (the default with --shuffle), "
+                 "the same seed repeats the same run")
       ->type_name("SEED")
       ->group("Machine");
   app.add_option("--explore", options->explore,
@@ -329,8 +329,8 @@ Action add_mpirun(CLI::App& program) {
       ->group("Machine");
   app.add_option(
          "--stall", options->stall,
-         "Warn once, with a table of where each rank is, if for this many seconds all ranks "
-         "do nothing but poll (MPI_Test, MPI_Iprobe) or wait (0: never)")
+         "If all ranks only poll (MPI_Test, MPI_Iprobe) or wait for this many seconds, warn once "
+         "with a table that shows where each rank is (0: never)")
       ->type_name("SECONDS")
       ->check(between(0.0, 1e6))
       ->capture_default_str()
@@ -362,27 +362,27 @@ Action add_mpirun(CLI::App& program) {
       ->group("Modelled time");
   options->model.startup_option =
       app.add_option("--ts", options->model.startup,
-                     "With --clock model: start-up time of a message, in microseconds")
+                     "With --clock model: start-up time per message, in microseconds")
           ->type_name("TIME")
           ->capture_default_str()
           ->group("Modelled time");
   options->model.transfer_option =
       app.add_option("--tw", options->model.transfer,
-                     "With --clock model: transfer time of a byte, in microseconds")
+                     "With --clock model: transfer time per byte, in microseconds")
           ->type_name("TIME")
           ->capture_default_str()
           ->group("Modelled time");
   app.add_option("--hop", options->model.hop,
-                 "With --clock model: time of a hop, in microseconds (default: the transfer time "
-                 "of a byte)")
+                 "With --clock model: time per hop, in microseconds (default: the transfer time of "
+                 "one byte)")
       ->type_name("TIME")
       ->group("Modelled time");
   for (const char* const name : {"--compute-speed", "--machine", "--ts", "--tw", "--hop"}) {
     options->of_clock.push_back(app.get_option(name));
   }
   app.add_flag("--report", options->report,
-               "After the run, report calls by function, messages, and communicators with their "
-               "algorithms on standard error")
+               "After the run, print a report to standard error: calls by function, messages, and "
+               "communicators with their algorithms")
       ->group("Output");
   app.add_option(
          "--matrix", options->matrix,
@@ -416,8 +416,8 @@ Action add_mpirun(CLI::App& program) {
       "messages from mpirun itself go to standard error. --oversubscribe, --allow-run-as-root, "
       "--hostfile, --bind-to, --map-by and --rank-by are accepted for compatibility and ignored. "
       "-x NAME=VALUE sets an environment variable.\n\n"
-      "Exit codes: the first nonzero exit code of a rank; the code given to MPI_Abort; 1 after an "
-      "MPI error; 2 usage error; 3 deadlock, with a table that shows which rank waits for which; 4 "
+      "Exit codes: the first nonzero exit code of a rank; the code given to MPI_Abort; 1 MPI "
+      "error; 2 usage error; 3 deadlock, with a table that shows which rank waits for which; 4 "
       "time limit.\n\n"
       "Examples:\n"
       "  wormcube mpicc ring.c -o ring\n"

@@ -34,7 +34,7 @@ Action add_plot(CLI::App& program) {
       ->type_name("FILE.json..")
       ->check(file_name());
   app.add_option("--html", options->plot.html,
-                 "Write a page with all plots, and their points as tables and CSV")
+                 "Write a page with all plots, and with their points as tables and CSV")
       ->type_name("FILE|-")
       ->check(file_name())
       ->group("Output");
@@ -54,7 +54,7 @@ Action add_plot(CLI::App& program) {
       ->check(file_name())
       ->group("Output");
   app.add_option("--ratio-to", options->plot.ratio_to,
-                 "The line with which the second panel compares all others (default: the first)")
+                 "Compare all other lines with this one in the second panel (default: the first)")
       ->type_name("NAME")
       ->group("What");
   app.add_option("--copy-limit", options->plot.copy_limit,

@@ -108,7 +108,8 @@ Plotted winners_of(std::vector<PlotRow> rows, const std::string& what, const std
   WinnerMap map;
   map.title = fmt::format("{}: the fastest algorithm with {} by model time", what, ports);
   map.below =
-      "number: how many times faster than the runner-up; pale: no clear winner; busy links shared";
+      "number: how many times faster than the runner-up; pale: no clear winner; contention "
+      "included";
   map.foot = foot;
   std::set<std::string> unknown;
   for (const PlotRow& row : rows) {
@@ -119,7 +120,7 @@ Plotted winners_of(std::vector<PlotRow> rows, const std::string& what, const std
     for (const std::string& name : unknown) names += " " + name;
     map.foot.insert(
         map.foot.begin(),
-        "left out, because links are shared and the model does not know how often:" + names);
+        "left out, because messages share links and the model does not know how many:" + names);
     std::erase_if(rows, [](const PlotRow& row) { return row.at_least; });
   }
   std::erase_if(rows, [](const PlotRow& row) { return !row.chosen_by_auto; });
@@ -294,7 +295,7 @@ std::vector<Plotted> plots_of(std::vector<PlotRow> rows, const std::vector<std::
     if (kind == PlotRow::Kind::benchmark) {
       LinePlot plot = lines_of(group, LinePlot::X::bytes, foot);
       plot.title = fmt::format("benchmark {}: time against size", what);
-      plot.below = "points: one run each", plot.x_name = "the last number of its name";
+      plot.below = "points: one run each", plot.x_name = "the last number in the benchmark's name";
       finish(std::move(plot));
       continue;
     }
@@ -348,7 +349,7 @@ std::vector<Plotted> plots_of(std::vector<PlotRow> rows, const std::vector<std::
         LinePlot rate = lines_of(here, LinePlot::X::bytes, foot);
         rate.y = LinePlot::Y::gigabytes_per_second;
         rate.title = fmt::format("{} on {}: bandwidth against block size", what, network);
-        rate.below = "points: data of a node in the median time", rate.x_name = "block, bytes";
+        rate.below = "points: a node's data / median time", rate.x_name = "block, bytes";
         rate.y_name = "bandwidth";
         for (PlotSeries& series : rate.series) {
           series.model.clear(), series.measured.clear();

@@ -46,7 +46,7 @@ constexpr Rank most_ranks = 1024;
 std::size_t number_in(std::string_view text, const std::string& all, std::size_t most) {
   const auto number = number_of<std::size_t>(text);
   if (number && *number <= most) return *number;
-  throw UsageError(fmt::format("--ranks {}: '{}' is no number up to {}; write 8, 1..64 or 2,4,8",
+  throw UsageError(fmt::format("--ranks {}: '{}' is not a number up to {}; write 8, 1..64 or 2,4,8",
                                all, text, most));
 }
 
@@ -62,7 +62,9 @@ std::vector<Rank> ranks_of(const std::string& text) {
         dots == std::string_view::npos ? first : number_in(part.substr(dots + 2), text, most_ranks);
     if (first == 0 || last < first)
       throw UsageError(
-          fmt::format("--ranks {}: '{}' is empty; numbers of ranks ascend from 1", text, part));
+          fmt::format("--ranks {}: '{}' contains no number of ranks; write numbers from 1 on, the "
+                      "smaller first",
+                      text, part));
     for (std::size_t p = first; p <= last; ++p) ranks.push_back(static_cast<Rank>(p));
     at = end + 1;
   }
@@ -162,9 +164,8 @@ void add_proof(Results& results, const ProveCommand& command, Json json) {
 void note_details(Results& results, const Json& json) {
   if (json["passed_on"].get<std::size_t>() > 0) {
     results.note(
-        "passed on: calls that the function passes on to the operation's own MPI function, so that "
-        "the "
-        "messages of that function are proved, not its own");
+        "passed on: calls that the function passes on to the operation's own MPI function; for "
+        "these, the proof covers the messages of the MPI function");
   }
   if (json["any_source"].get<bool>()) {
     results.note(
@@ -312,7 +313,7 @@ Action add_prove(CLI::App& program) {
                  "(default: that function, MPI_Allreduce for allreduce)")
       ->type_name("NAME")
       ->group("What");
-  app.add_option("--ranks", options->ranks, "Numbers of ranks to prove it for")
+  app.add_option("--ranks", options->ranks, "Numbers of ranks to prove the function for")
       ->type_name("A..B|N,N..")
       ->capture_default_str()
       ->group("What");
@@ -328,8 +329,8 @@ Action add_prove(CLI::App& program) {
       ->check(between(0, most_ranks - 1))
       ->group("What");
   app.add_flag("--commutative", settings.only_commuting,
-               "Call it only with operators that commute, whose operands may be combined in any "
-               "order")
+               "Call the function only with commutative operators, whose operands may be combined "
+               "in any order")
       ->group("What");
   app.add_option("--eager", settings.eager,
                  "Eager limit in bytes for standard sends; 0 forces rendezvous, which exposes "
@@ -363,12 +364,12 @@ Action add_prove(CLI::App& program) {
   add_output_options(app, options->output, true, false);
   app.footer(
       "Each rank calls the function on marked elements: 8-byte handles that record which ranks' "
-      "elements they combine, in which order. The calls cover every number of ranks, count "
-      "and root; separate buffers and in place; a datatype with gaps; and operators that commute "
-      "and that do not. The first wrong element is reported with the MPI call that delivered it. "
-      "For a call that hangs, the table of `wormcube mpirun` is printed. The start-ups, blocks and "
-      "messages in the table are those of the last call: one element for each rank, not in place, "
-      "root 0.\n\n"
+      "elements they combine, and in which order. The calls cover every number of ranks, count and "
+      "root; separate buffers and in place; a datatype with gaps; and both commutative and "
+      "noncommutative operators. The first wrong element is reported with the MPI call that "
+      "delivered it. If a call hangs, the deadlock table of `wormcube mpirun` is printed. The "
+      "start-ups, blocks and messages in the table are those of the last call: one element for "
+      "each rank, not in place, root 0.\n\n"
       "Exit codes: 0 proved; 1 a wrong result; 2 usage error; 3 deadlock; 4 time limit.\n\n"
       "Examples:\n"
       "  wormcube prove my_allreduce.c --as allreduce\n"

@@ -418,11 +418,12 @@ Action add_replay(CLI::App& program) {
   add_output_options(app, options->output);
   app.footer(
       "The schedule is recorded without data and simulated in whole picoseconds: worms hold their "
-      "paths and wait, flits take turns on links, and ports serve one message after another "
+      "paths and wait, flits take turns on links, and ports serve one message at a time "
       "(docs/explanation/replay.md). Results are the same on every host. Switching:\n"
       "  wormhole              the default\n"
-      "  virtual cut-through   --slots of at least a message's flits: a waiting message is\n"
-      "                        stored in one buffer and frees the links behind it\n"
+      "  virtual cut-through   --slots of at least a message's length in flits: a waiting\n"
+      "                        message is stored in one buffer and frees the links\n"
+      "                        behind it\n"
       "  store-and-forward     --store-and-forward once|each; in packets: --packet BYTES\n"
       "  circuit switching     not modelled; `run` reserves whole paths before it moves data\n"
       "Columns:\n"

@@ -49,7 +49,7 @@ Json claim_json(const BroadcastClaim& claim) {
             {"errata", claim.erratum.empty() ? Json::array() : Json::array({claim.erratum})},
             {"passed", claim.passed()}};
   put(json, "algorithm", has_algorithm ? Json(claim.algorithm) : Json(nullptr),
-      "the figure is the network's");
+      "the figure belongs to the network, not to an algorithm");
   put(json, "printed", json_value(claim.printed), "the paper gives none for this network");
   put(json, "corrected", json_value(claim.corrected), "no formula is known");
   put(json, "counted", json_value(claim.counted),
@@ -146,8 +146,10 @@ void reproduce_claims(const ReproduceBroadcasts& options, const std::vector<Topo
             fmt::format("{} on {}: {}", claim.algorithm, claim.network, failure));
       }
       if (!claim.passed() && claim.failures.empty()) {
-        found.failures.push_back(fmt::format("{} of {} on {}: not as corrected", claim.figure,
-                                             claim.algorithm, claim.network));
+        found.failures.push_back(
+            fmt::format("{} of {} on {}: does not match the "
+                        "corrected value",
+                        claim.figure, claim.algorithm, claim.network));
       }
     }
     for (const std::string& reason : claims.refused) {

@@ -124,12 +124,13 @@ ExitCode reproduce_products(Context& context, const std::vector<std::string>& ne
   }
   print_table(output, table);
   print_note(output,
-             "steps of one block; A1, A2: one port, against (3) = AS (or a tree's busiest node, or "
-             "a cut, if that is more); A3, A3G: all ports, against (4) (or all hops over all "
-             "links, if that is more); A3G is our extension");
+             "Each step moves one block. A1 and A2 use one port and are compared with bound (3), "
+             "the average status AS (or with a tree's busiest node or a cut, if that is higher). "
+             "A3 and A3G use all ports and are compared with bound (4) (or with all hops divided "
+             "by all links, if that is higher). A3G is our extension.");
   print_note(output,
-             "met: equal to the bound; best: no integer lies between; no: above it (but possibly "
-             "still the best)");
+             "met: equal to the bound; best: no integer lies between them; no: above the bound "
+             "(but possibly still optimal)");
   for (const std::string& note : notes) print_note(output, note);
   print_errata(output, dimakopoulos_errata());
   keep(all_passed);

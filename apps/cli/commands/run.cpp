@@ -60,7 +60,7 @@ void require_acyclic(const Topology& topology, int virtual_channels) {
     throw UsageError(
         fmt::format("{} with {} virtual channel per ring link can deadlock: messages that go "
                     "around a ring can wait for each other in a cycle, {}; use --virtual-channels "
-                    "2 (`check` counts one algorithm's own routes, which may have no cycle)",
+                    "2 (`check` examines one algorithm's own routes, which may have no cycle)",
                     topology.name(), virtual_channels, *cycle));
   }
 }
@@ -429,14 +429,15 @@ Action add_run(CLI::App& program) {
   app.footer(
       "Each timed call follows a barrier. Its time runs from when the first node starts to when "
       "the last node ends. Columns:\n"
-      "  back to back  with --calls N: time per call of N calls between two barriers;\n"
-      "                a node that finishes a call begins the next at once\n"
+      "  back to back  with --calls N: time per call, over N calls between two\n"
+      "                barriers; a node that finishes a call begins the next at\n"
+      "                once\n"
       "  block         size of a block in bytes: the data for one pair of nodes, or\n"
       "                the whole message of a broadcast\n"
       "  busbw         a node's data / median time x the share that must cross the\n"
       "                network (as in nccl-tests)\n"
       "  model         modelled time with --ts --tw --tr --tc; '-': no formula; '>=':\n"
-      "                messages share links, but it is not known how many\n"
+      "                lower bound, as an unknown number of messages share links\n"
       "  wrong         number of wrong bytes in the last call's output; `?` with\n"
       "                --no-verify\n"
       "  With --wide:\n"
@@ -448,8 +449,9 @@ Action add_run(CLI::App& program) {
       "                count the network's contention\n"
       "  parked        number of times that nodes blocked during the whole run\n"
       "  peak          peak memory of a node's program, input and output included\n\n"
-      "The JSON is one object for one algorithm (by name or `auto`) on one network with one size, "
-      "and otherwise an array of objects. The exit code is 1 if any data is wrong.\n\n"
+      "The JSON output is one object for a single algorithm (by name or `auto`) on a single "
+      "network with a single size, and otherwise an array of objects. The exit code is 1 if any "
+      "data is wrong.\n\n"
       "Examples:\n"
       "  wormcube run alltoall --on torus:8x8 --bytes 4K\n"
       "  wormcube run alltoall --on hypercube:6 --algorithm all --bytes 64,4K,64K --csv times.csv\n"

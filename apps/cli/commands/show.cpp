@@ -254,7 +254,7 @@ ExitCode show_contents(const Context& context, const ShowCommand& options,
   for (const std::string* const file : {&options.dot, &output.csv, &options.schedule, &options.goal,
                                         &options.msccl, &options.c, &options.chakra}) {
     if (!file->empty()) {
-      throw UsageError("--contents gives text, JSON or a picture (--svg), no other file");
+      throw UsageError("--contents writes text, JSON or a picture (--svg), and no other file");
     }
   }
   const Topology topology = named.schedule.topology;
@@ -287,8 +287,8 @@ ExitCode show(Context& context, const ShowCommand& options) {
     if (!options.what.operation.empty() || !options.on.empty() || !options.block.empty() ||
         options.explain || options.node_sets) {
       throw UsageError(
-          "--schedule already defines operation and network, and has neither data nor "
-          "explanations nor sets of nodes; do not pass OPERATION, --on, --block, --explain or "
+          "--schedule already defines the operation and the network, and it has no data, "
+          "explanations or sets of nodes; do not pass OPERATION, --on, --block, --explain or "
           "--node-sets");
     }
     require_no_algorithms(options.what.algorithm.names);
@@ -351,7 +351,7 @@ ExitCode show(Context& context, const ShowCommand& options) {
             {"block_bytes", bytes}};
   if (options.explain) {
     if (!options.output.csv.empty())
-      throw UsageError("--explain writes sentences, no table for --csv; use --json");
+      throw UsageError("--explain writes sentences, not a table, so it has no CSV; use --json");
     print_explanation(output, *collective.algorithm, schedule, json);
     return written(context, output, std::move(json));
   }
@@ -391,10 +391,10 @@ Action add_show(CLI::App& program) {
       ->group("What");
   app.add_flag(
          "--contents", options->contents,
-         "Show which values each message carries, and what each node holds after each step: "
-         "`3` is node 3's block, `3:5` its block for node 5, `3/1` a part of it, `{0..3}` a "
-         "combination (docs/reference/schedules.md); with --svg, label the picture with them: each "
-         "node shows what it holds before the step")
+         "Show which values each message carries, and what each node holds after each step: `3` is "
+         "node 3's block, `3:5` its block for node 5, `3/1` a part of it, `{0..3}` a combination "
+         "(docs/reference/schedules.md). With --svg, label each node in the picture with what it "
+         "holds before the step")
       ->group("What");
   add_node_sets_option(app, options->node_sets);
   app.add_option("--block", options->block,

@@ -58,7 +58,7 @@ void print_result(const Context& context, const SortCommand& options, const Sort
   print_setting(output, "samples",
                 fmt::format("{} per node, fewer if it has fewer keys", result.samples));
   print_setting(output, "shares",
-                options.rebalance ? "equal, by a second exchange" : "as the splitters cut them");
+                options.rebalance ? "equal, by a second exchange" : "as divided by the splitters");
   print_collectives_run(context, application, result.figures, machine);
   Table table = figures_table(result.figures);
   table.add({"largest share", std::to_string(result.largest_share), "keys of one node"});
@@ -169,8 +169,8 @@ Action add_sort(CLI::App& program) {
       "A scan gives the position of its keys in the whole list. Equal keys are ordered by their "
       "original position, so even a list of one repeated key is shared evenly. Two checks verify "
       "the result: it is in order, and it is the same multiset as the input, bit for bit.\n\n"
-      "Times: wall is the time of the whole run. The parts are core time, and they add up to cores "
-      "x wall: computing, rearranging, combining, host copies, moving data (copying messages), "
+      "Times: wall time covers the whole run. Its parts are core time, so they add up to cores x "
+      "wall time: computing, rearranging, combining, host copies, moving data (copying messages), "
       "network and switching (routes, reservations, matching, switching nodes), and idle time.\n\n"
       "Examples:\n"
       "  wormcube sort\n"

@@ -172,8 +172,9 @@ MachineProfile profile_of(const TuneCommand& options, const Topology& topology, 
   profile.notes = {
       fmt::format("this emulator, nodes as {}, {} cores, fitted to the minimum times of {} series "
                   "of {} calls; relative error: root mean square {:.0f}%, median {:.0f}%, largest "
-                  "{:.0f}%; valid only for this network and executor, and for choosing: a node's "
-                  "steps include the time of all nodes' messages on these cores",
+                  "{:.0f}%; valid only for this network and executor, and only for choosing "
+                  "algorithms, because a node's steps include the time of all nodes' messages on "
+                  "these cores",
                   options.machine.executor, usable_cores(), samples, options.iterations,
                   100 * fit.rms, 100 * fit.median, 100 * fit.largest)};
   profile.source = "wormcube tune";
@@ -336,9 +337,9 @@ Action add_tune(CLI::App& program) {
   app.footer(
       "Every one-port algorithm that has formulas runs with blocks of every size. The fit "
       "minimises the sum of squared relative errors, with no constant below 0. For each operation "
-      "and size, the table shows the fastest algorithm, and what `auto` picks with the fitted "
-      "constants, with the default constants, and by work (--cost work, which needs no profile). "
-      "For each pick, it shows the pick's time divided by the fastest time.\n\n"
+      "and size, the table shows the fastest algorithm and the algorithms that `auto` picks with "
+      "the fitted constants, with the default constants, and by work (--cost work, which needs no "
+      "profile). For each pick, it also shows the pick's time divided by the fastest time.\n\n"
       "Times reflect the emulator's throughput. A profile is therefore valid only for this "
       "computer, network and executor, and only for choosing algorithms. The report shows how well "
       "the profile fits. No constants can model caches, shared cores, or links that cost "

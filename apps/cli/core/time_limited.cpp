@@ -35,7 +35,7 @@ CommandLimit::~CommandLimit() {
 
 void end_over_time_limit(Context& context, const std::string& text) {
   context.end_work(over_time_limit, text);  // earlier measurements are kept
-  complain(context.doing() + text + "; nothing that would have followed was done");
+  complain(context.doing() + text + "; the rest was skipped");
   std::_Exit(time_limit);
 }
 

@@ -17,12 +17,12 @@ namespace wormcube::cli {
 
 void add_reduction_options(CLI::App& app, CallOptions& options, const std::string& group) {
   options.operator_option =
-      app.add_option("--operator", options.reduction, "reductions and scans: the operator")
+      app.add_option("--operator", options.reduction, "Operator for reductions and scans")
           ->type_name("sum|product|min|max|and|or|xor|compose")
           ->capture_default_str()
           ->group(group);
   options.type_option =
-      app.add_option("--type", options.type, "reductions and scans: the element type")
+      app.add_option("--type", options.type, "Element type for reductions and scans")
           ->type_name("int32|int64|uint8|float|double|complex|affine")
           ->capture_default_str()
           ->group(group);
@@ -31,14 +31,15 @@ void add_reduction_options(CLI::App& app, CallOptions& options, const std::strin
 void add_call_options(CLI::App& app, CallOptions& options) {
   const std::string group = "Arguments of the call";
   options.root_option =
-      app.add_option("--root", options.root, "broadcast, reduce, scatter, gather: the root node")
+      app.add_option("--root", options.root, "Root node of a broadcast, reduce, scatter or gather")
           ->type_name("NODE")
           ->check(at_least(0))
           ->capture_default_str()
           ->group(group);
   options.by_option =
       app.add_option("--distance", options.by,
-                     "shift: node r sends to node r + Q modulo p; Q may be negative")
+                     "Distance of a shift: node r sends to node (r + Q) modulo p; Q may be "
+                     "negative")
           ->type_name("Q")
           ->check(whole_signed_number())
           ->capture_default_str()
@@ -46,17 +47,19 @@ void add_call_options(CLI::App& app, CallOptions& options) {
   options.sources_option =
       app.add_option(
              "--sources", options.sources,
-             "k_broadcast, k_alltoall: the source nodes; k_reduce, k_gather: the target nodes. K "
-             "for nodes 0 to K-1, or a list such as 0,3,5 (write a single node 7 as `7,`)")
+             "Source nodes of a k_broadcast or k_alltoall; target nodes of a k_reduce or k_gather. "
+             "K stands for nodes 0 to K-1; otherwise give a list such as 0,3,5 (write node 7 alone "
+             "as `7,`)")
           ->type_name("K|NODE,NODE..")
           ->capture_default_str()
           ->group(group);
   options.permutation_option =
       app.add_option("--permutation", options.permutation,
-                     "permute: where each node's block goes. complement: from node r to p - 1 - r; "
-                     "bit-reversal, shuffle (rotate left) and butterfly (swap first and last) act "
-                     "on the bits of the node's label; transpose acts on a square of s x s nodes; "
-                     "or list the destinations of nodes 0, 1, .. in a file, or as in 1,2,0")
+                     "Destinations of the nodes' blocks in a permute. complement sends the block "
+                     "of node r to node p - 1 - r. bit-reversal, shuffle (rotate left) and "
+                     "butterfly (swap first and last) act on the bits of the node's label. "
+                     "transpose acts on a square of s x s nodes. You can also list the "
+                     "destinations of nodes 0, 1, .. in a file, or directly, as in 1,2,0")
           ->type_name("PERMUTATION|FILE|LIST")
           ->capture_default_str()
           ->group(group);
@@ -163,8 +166,8 @@ Json arguments_json(Operation operation, const Arguments& arguments) {
 
 void add_record_pieces_option(CLI::App& app, std::int64_t& pieces) {
   app.add_option("--record-pieces", pieces,
-                 "Refuse dry runs in which all nodes together send and receive more message pieces "
-                 "than this (recording handles at least a million per second)")
+                 "Refuse dry runs in which the nodes send and receive more than this many message "
+                 "pieces in total (recording handles at least a million per second)")
       ->type_name("N")
       ->check(at_least(1))
       ->capture_default_str()

@@ -39,8 +39,8 @@ CostModel ChoiceOptions::cost_model(const CostModel& given) const {
 void add_machine_costs(CLI::App& app, ChoiceOptions& choice, CostModel& model) {
   choice.cost = add_cost_options(app, model);
   app.add_option("--machine", choice.machine,
-                 "Take the cost model's constants from a profile (`wormcube machines` lists them); "
-                 "explicit options override its values")
+                 "Take the cost model's constants from a machine profile (listed by `wormcube "
+                 "machines`); explicit options override the profile")
       ->type_name("NAME|FILE.json")
       ->group("Cost model (for `auto` and modelled times)");
 }
@@ -49,12 +49,11 @@ void add_choice_options(CLI::App& app, ChoiceOptions& choice, CostModel& model,
                         const std::string& name, const std::vector<std::string>& values) {
   add_machine_costs(app, choice, model);
   std::string help =
-      "The cost by which algorithms are compared. formula: modelled time; replay: simulated time "
-      "on --machine, or on "
-      "a machine with these constants (docs/explanation/replay.md)";
+      "The cost by which to compare algorithms. formula: modelled time; replay: simulated time on "
+      "--machine, or on a machine with these constants (docs/explanation/replay.md)";
   for (const std::string& value : values) {
     if (value == "work")
-      help += "; work: messages and bytes summed over all nodes, the cost of emulation";
+      help += "; work: the cost of emulation, from the messages and bytes of all nodes";
     if (value == "measured") help += "; measured: time on this computer";
   }
   app.add_option(name, choice.by, help)

@@ -20,14 +20,14 @@ CostFlags add_cost_options(CLI::App& app, CostModel& model) {
         ->group("Cost model (for `auto` and modelled times)");
   };
   return {
-      add("--ts", model.startup_us, "Start-up time of a message, in microseconds", "US"),
+      add("--ts", model.startup_us, "Start-up time per message, in microseconds", "US"),
       add("--tw", model.transfer_us, "Transfer time, in microseconds per byte", "US"),
       add("--tr", model.rearrange_us, "Rearrangement time, in microseconds per byte", "US"),
-      add("--tc", model.combine_us, "Combining time of a reduction, in microseconds per byte",
-          "US"),
+      add("--tc", model.combine_us, "Combining time in reductions, in microseconds per byte", "US"),
       app.add_option(
              "--hop", model.hop_us,
-             "Time per link of a message's route, in microseconds (default: the time of one flit)")
+             "Time per link on a message's route, in microseconds (default: the transfer time of "
+             "one flit)")
           ->type_name("US")
           ->check(at_least(0))
           ->group("Cost model (for `auto` and modelled times)")};
@@ -128,7 +128,7 @@ constexpr const char* no_bound = "no bound is known";
 
 const char* not_exact_reason(const LowerBound& bound) {
   return bound.startups || bound.transmission_blocks
-             ? "the bound is on start-ups and transmission separately"
+             ? "start-ups and transmission have separate bounds"
              : no_bound;
 }
 
@@ -138,7 +138,7 @@ Json lower_bound_json(const LowerBound& bound) {
   put(json, "startups", json_value(bound.startups), no_bound);
   put(json, "transmission_blocks", json_value(bound.transmission_blocks), no_bound);
   put(json, "transmission_source", known ? Json(bound.transmission_source) : Json(nullptr),
-      bound.transmission_blocks ? "the operation's row does not say" : no_bound);
+      bound.transmission_blocks ? "the operation does not name the kind of bound" : no_bound);
   put(json, "tight", bound.transmission_blocks ? Json(bound.tight) : Json(nullptr), no_bound);
   put(json, "exact", bound.exact ? Json(bound.exact->text()) : Json(nullptr),
       not_exact_reason(bound));

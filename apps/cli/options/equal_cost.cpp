@@ -72,14 +72,14 @@ std::string EqualCostOptions::text(const Topology& topology) const {
 void add_equal_cost_options(CLI::App& app, EqualCostOptions& options) {
   const std::string group = "Cost model (for `auto` and modelled times)";
   app.add_option("--equal-cost-to", options.network,
-                 "Give every network the cost of this one, which has as many nodes: a network with "
-                 "half of the links has links of twice the rate")
+                 "Give every network the same cost as this one, which must have the same number of "
+                 "nodes: a network with half as many links gets links that are twice as fast")
       ->type_name("NETWORK")
       ->group(group);
   options.by_option =
       app.add_option("--equal-cost-by", options.by,
-                     "With --equal-cost-to: what costs. links: all links; bisection: the cables of "
-                     "the cut that limits a total exchange")
+                     "With --equal-cost-to: what determines the cost. links: the number of links; "
+                     "bisection: the number of cables in the cut that limits a total exchange")
           ->type_name("links|bisection")
           ->check(one_of({"links", "bisection"}))
           ->capture_default_str()

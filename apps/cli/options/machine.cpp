@@ -46,8 +46,8 @@ void add_machine_options(CLI::App& app, MachineFlags& flags, Executors executors
       ->capture_default_str()
       ->group("Machine");
   std::string eager_limit =
-      "Messages up to this size travel in flits; longer messages are copied once, from memory to "
-      "memory";
+      "Messages up to this size travel as flits; longer messages are copied once, directly from "
+      "memory to memory";
   if (all) {
     eager_limit +=
         ". With --executor mpi, messages up to this size are sent eagerly (default: "
@@ -86,7 +86,7 @@ void require_workers(const MachineFlags& flags, const Topology& topology) {
   if (flags.workers == 0 || flags.in_processes()) return;
   if (flags.executor == "threads") {
     throw UsageError(
-        fmt::format("--workers {} has no effect with --executor threads: each of {} nodes is a "
+        fmt::format("--workers {} has no effect with --executor threads: each of the {} nodes is a "
                     "thread; use --executor fibers",
                     flags.workers, topology.nodes()));
   }
@@ -119,7 +119,7 @@ void add_limit(CLI::App& app, double& seconds, const std::string& group, const s
 
 void add_time_limit_option(CLI::App& app, double& seconds, const std::string& group) {
   add_limit(app, seconds, group,
-            "Stop each dry run or run after this many seconds (exit code 4; 0: no limit)");
+            "Stop each run or dry run after this many seconds (exit code 4; 0: no limit)");
 }
 
 void add_command_limit_option(CLI::App& app, double& seconds) {

@@ -74,7 +74,8 @@ ModelOptions::Resolved ModelOptions::resolve() const {
     }
   } else if (flit_option != nullptr && flit_option->count() > 0) {
     throw UsageError(fmt::format(
-        "--flit {} changes the flit of machine {}: give its time too (--flit-time or --tw)",
+        "--flit {} changes the flit size of machine {}: also give the flit's time (--flit-time or "
+        "--tw)",
         flit_bytes, resolved.profile->name));
   }
   if (!hop.empty()) {
@@ -126,15 +127,15 @@ void add_model_options(CLI::App& app, ModelOptions& options) {
     return app.add_option(name, value, what)->type_name("TIME")->group(group);
   };
   app.add_option("--machine", options.machine,
-                 "Take the constants from a profile (`wormcube machines` lists them); explicit "
-                 "options override its values")
+                 "Take the constants from a machine profile (listed by `wormcube machines`); "
+                 "explicit options override the profile")
       ->type_name("NAME|FILE.json")
       ->group(group);
   options.startup_option =
-      time("--ts", options.startup, "Start-up time of a message, spent by its sender")
+      time("--ts", options.startup, "Start-up time per message, spent by the sender")
           ->capture_default_str();
   options.transfer_option =
-      time("--tw", options.transfer, "Transfer time of a byte; a flit takes --flit times as long")
+      time("--tw", options.transfer, "Transfer time per byte; a flit takes --flit times as long")
           ->capture_default_str();
   options.rearrange_option =
       time("--tr", options.rearrange, "Rearrangement time per byte, or per KiB as TIME/KiB")
@@ -155,20 +156,19 @@ void add_model_options(CLI::App& app, ModelOptions& options) {
   time("--flit-time", options.flit_time,
        "Time of a flit on a link or port (default: --tw times --flit)");
   time("--hop", options.hop,
-       "Time from when a flit starts on a link to when it can first start on the next (default: "
-       "the time of one flit)");
+       "Time from a flit's start on a link to its earliest start on the next one (default: a "
+       "flit's time on a link)");
   time("--credit", options.credit,
-       "Time from when a flit starts on the next link to when its buffer slot can be reused "
-       "(default: a picosecond)");
+       "Time from a flit's start on the next link until its buffer slot can be reused (default: "
+       "one picosecond)");
   options.slots_option = app.add_option("--slots", options.slots,
                                         "Number of flits that a virtual channel's buffer can hold")
                              ->type_name("N")
                              ->check(between(1, 1 << 30))
                              ->capture_default_str()
                              ->group(group);
-  time(
-      "--port-time", options.port_time,
-      "Time of a flit at a node's port, at least its time on a link (default: its time on a link)");
+  time("--port-time", options.port_time,
+       "Time of a flit at a node's port; must not be less than its time on a link (the default)");
   options.port_slots_option =
       app.add_option(
              "--port-slots", options.port_slots,
@@ -218,7 +218,7 @@ std::string model_text(const MachineModel& model) {
     text += model.forwarding == Forwarding::store_once ? "; store and forward, one start-up"
                                                        : "; store and forward, a start-up per hop";
   } else if (!model.full_rate()) {
-    text += "; below the full rate: the buffers are shorter than hop + credit";
+    text += "; below the full rate, because the buffers are shorter than hop + credit";
   }
   return text;
 }

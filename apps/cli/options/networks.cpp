@@ -14,7 +14,7 @@ namespace wormcube::cli {
 void add_on_option(CLI::App& app, std::vector<std::string>& on, bool required) {
   app.add_option("--on", on,
                  "The network, for instance " + network_examples() +
-                     ", or a product such as ring:4*line:3. Separate several with commas")
+                     ", or a product such as ring:4*line:3. Separate networks with commas")
       ->type_name("TOPOLOGY")
       ->delimiter(',')
       ->allow_extra_args(false)

@@ -78,7 +78,8 @@ CLI::Validator whole_signed_number() {
 Bytes parse_bytes(std::string_view text) {
   if (text.find(',') != text.npos || text.find("..") != text.npos) {
     throw UsageError(fmt::format(
-        "'{}': expected one size; only `run`, `list` and the like accept several, and ranges",
+        "'{}': expected one size; only commands such as `run` and `list` accept several sizes or a "
+        "range",
         text));
   }
   const auto fail = [&](std::string_view problem) -> Bytes {
@@ -131,8 +132,8 @@ std::vector<Bytes> parse_sizes(const std::vector<std::string>& texts) {
 CLI::Option* add_sizes_option(CLI::App& app, std::vector<std::string>& sizes, const char* what) {
   return app
       .add_option("--bytes", sizes,
-                  fmt::format("{}. Separate several with commas; a range doubles at each step: "
-                              "8..64K. For a broadcast, the block is the whole message",
+                  fmt::format("{}. Separate sizes with commas; a range such as 8..64K doubles at "
+                              "each step. For a broadcast, the block is the whole message",
                               what))
       ->type_name("N[K|M|G][..N][,N..]")
       ->delimiter(',')

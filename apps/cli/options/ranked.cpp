@@ -39,8 +39,10 @@ void RankedOptions::require(std::span<const Operation> operations) const {
     } else if (std::ranges::none_of(operations, [&](Operation operation) {
                  return has_algorithm(operation, name);
                })) {
-      throw UsageError(fmt::format(
-          "--algorithm: no operation has an algorithm '{}'; `wormcube list` has all names", name));
+      throw UsageError(
+          fmt::format("--algorithm: no operation has an algorithm '{}'; `wormcube list` shows all "
+                      "names",
+                      name));
     }
   }
   if (operations.size() == 1) call.resolve(operations.front());
@@ -94,8 +96,8 @@ Priced form_of(std::string_view name, Collective collective, Weights& weights,
 void add_ranked_options(CLI::App& app, RankedOptions& options) {
   app.add_option(
          "--algorithm", options.names,
-         "Only these algorithms: bruck,swing or suh-mesh:order=parity (default: all). Without "
-         "options, an algorithm gets its cheapest options")
+         "Consider only these algorithms, for instance bruck,swing or suh-mesh:order=parity "
+         "(default: all). An algorithm named without options gets its cheapest options")
       ->type_name("NAME[:OPTION=VALUE..][,NAME..]")
       ->delimiter(',')
       ->allow_extra_args(false)
@@ -103,8 +105,8 @@ void add_ranked_options(CLI::App& app, RankedOptions& options) {
   add_schedule_option(app, options.schedule, true);
   add_reduction_options(app, options.call, "What");
   app.add_flag("--any-bits", options.any_bits,
-               "Also rank algorithms that may leave nodes with rounded sums that differ in their "
-               "last bits")
+               "Also rank algorithms whose rounded sums may differ from node to node in their last "
+               "bits")
       ->group("What");
 }
 
@@ -133,8 +135,8 @@ std::string same_bits_cell(const Collective& collective, const Topology& topolog
 void note_bits(Results& results, const Collective& collective, const Topology& topology) {
   if (same_bits(collective, topology) != SameBits::no) return;
   results.note(fmt::format(
-      "{} on {}: nodes add in different orders, so that rounded sums may differ in the last bits "
-      "from node to node",
+      "{} on {}: nodes add in different orders, so rounded sums may differ from node to node in "
+      "their last bits",
       collective.text(), topology.name()));
 }
 

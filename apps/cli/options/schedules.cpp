@@ -75,7 +75,7 @@ std::optional<ChakraTraces> chakra_traces(const std::string& file, double most_b
       dot == first.npos ? "" : std::string_view(first).substr(dot + 1, end - dot - 1);
   if (rank.empty() || !std::ranges::all_of(rank, [](char c) { return c >= '0' && c <= '9'; })) {
     throw UsageError(fmt::format(
-        "{}: a Chakra trace of one rank; expected the name PREFIX.RANK.et, beside those of "
+        "{}: a Chakra trace of one rank; expected a file named PREFIX.RANK.et, next to those of "
         "the other ranks",
         first));
   }
@@ -185,8 +185,8 @@ void add_schedule_name(std::vector<std::string>& names) {
 void require_no_algorithms(const std::vector<std::string>& names) {
   if (names == std::vector<std::string>{"auto"}) return;
   throw UsageError(
-      "--algorithm has no effect with --schedule, which gives the messages; `compare`, `list`, "
-      "`best`, `run`, `replay` and `draw` take both");
+      "--algorithm has no effect with --schedule, which already gives the messages; `compare`, "
+      "`list`, `best`, `run`, `replay` and `draw` accept both");
 }
 
 void use_schedule(const std::string& file, std::string& operation, std::string& on,

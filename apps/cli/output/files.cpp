@@ -104,7 +104,7 @@ void add_output_options(CLI::App& app, OutputOptions& options, bool csv, bool wi
   if (csv) {
     app.add_option("--csv", options.csv,
                    fmt::format("Also write the results as CSV: one line per result, with JSON keys "
-                               "as column heads{}",
+                               "as column headings{}",
                                wide ? " (all keys with --wide)" : ""))
         ->type_name("FILE|-")
         ->check(file_name())
@@ -125,9 +125,8 @@ void add_output_options(CLI::App& app, OutputOptions& options, bool csv, bool wi
   app.add_flag("--quiet", options.quiet,
                "Print only results and errors; omit settings, general notes and progress")
       ->group("Output");
-  app.add_option(
-         "--color", options.color,
-         "Colour winners and failures. auto: only on a terminal, and not if NO_COLOR is set")
+  app.add_option("--color", options.color,
+                 "Colour winners and failures. auto: only on a terminal, unless NO_COLOR is set")
       ->type_name("auto|always|never")
       ->check(one_of({"auto", "always", "never"}))
       ->group("Output");

@@ -197,7 +197,7 @@ std::string Table::left_out(const Style& style) const {
     names += (names.empty() ? "" : ", ") + columns_[c].head;
   }
   return names.empty() ? names
-                       : fmt::format("not shown in this width: {}; --wide shows all", names);
+                       : fmt::format("not shown at this width: {}; --wide shows all", names);
 }
 
 std::string Table::text(const Style& style) const {

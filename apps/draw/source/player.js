@@ -134,7 +134,7 @@ function legend(plays, state) {
   items.push(sample("background:var(--load-0)", "idle link"));
   if (!play.aggregate && plays.some(({ check }) => check.link_load_max > 1))
     items.push(parts(
-        "load", [2, 3, 4, 8], "contention: 2, 3, 4 and more, 8 and more messages on a link"));
+        "load", [2, 3, 4, 8], "contention: 2, 3, 4 or more, 8 or more messages on a link"));
   if (!play.aggregate) items.push(sample("", "node that neither sends nor receives", "idle-node"));
   if (network.switches > 0) items.push(sample("", "switch", "circle"));
   if (plays.some(({ blocks }) => blocks.kind) && !network.large && network.nodes <= 256)

@@ -87,7 +87,7 @@ Handle Marks::combined(Rank rank, Handle left, Handle right) {
 
 std::string Marks::trouble(const Mark& combined, bool in_order) {
   if (combined.left == 0 || combined.right == 0) {
-    return combined.kind == Mark::Kind::broken ? "one of them is no element" : "";
+    return combined.kind == Mark::Kind::broken ? "one of them is not an element" : "";
   }
   const Mark &left = (*this)[combined.left], &right = (*this)[combined.right];
   for (const Mark* const each : {&left, &right}) {
@@ -116,13 +116,13 @@ std::string Marks::text(const Mark& mark, bool several_blocks) const {
     case Mark::Kind::broken:
       break;
   }
-  return "a combination of what does not belong together";
+  return "a combination of elements that do not belong together";
 }
 
 std::string Marks::text(Handle handle, bool several_blocks) const {
   if (const auto number = number_of(handle)) return text((*this)[*number], several_blocks);
   if (is_earlier(handle)) return "an element of an earlier call";
-  return fmt::format("no element: its bytes are {:#x}", handle);
+  return fmt::format("a value that is not an element (bytes {:#x})", handle);
 }
 
 }  // namespace wormcube::mpi

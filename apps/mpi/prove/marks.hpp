@@ -53,7 +53,7 @@ class Marks {
   /// Why the result of combining can be no part of a right one; empty: it can.
   /// \param in_order  the operator does not commute
   std::string trouble(const Mark& combined, bool in_order);
-  /// "{0..3}", "{0 2}.5"; "nothing (never written)", "no element: its bytes are 0x12".
+  /// "{0..3}", "{0 2}.5"; "nothing (never written)", "a value that is not an element (bytes 0x12)".
   std::string text(Handle handle, bool several_blocks) const;
   std::string text(const Mark& mark, bool several_blocks) const;
   Words& words() { return words_; }

@@ -92,8 +92,8 @@ std::optional<ProofFinding> Prover::wrong_memory(Rank rank) {
   if (own.keeps_receive) {
     if (const auto i = changed(own.receive, own.held)) {
       return of_rank(rank,
-                     fmt::format("rank {} writes into its receive buffer, which has a meaning "
-                                 "at the root only, in element {}",
+                     fmt::format("rank {} writes into its receive buffer, which is meaningful only "
+                                 "at the root, in element {}",
                                  rank, *i));
     }
   }
@@ -194,14 +194,15 @@ void Prover::explain(ProofFinding& finding, Rank rank, Handle handle) {
   if (!number) {
     finding.cause = marks_.is_earlier(handle)
                         ? "it was kept from an earlier call"
-                        : "no element has these bytes: one was computed with, or copied in part";
+                        : "no element has these bytes: an element was used in arithmetic, or "
+                          "copied only in part";
     return;
   }
   const CallLog::End* end = nullptr;
   if (const auto trouble = first_trouble(*number)) {
     const Mark combined = marks_[*trouble];
     const auto operand = [&](std::uint32_t of) {
-      if (of == 0) return std::string("what is no element");
+      if (of == 0) return std::string("something that is not an element");
       const Mark& mark = marks_[of];
       std::string text = marks_.text(mark, false);
       if (mark.kind == Mark::Kind::value && mark.element != static_cast<Rank>(*finding.element))

@@ -126,16 +126,16 @@ void require_factors(std::string_view algorithm, const Topology& topology, Ports
         kind(graph) != Shape::graph || (ports == Ports::one && graph.cayley() != nullptr);
     if (!structured && graph.nodes() > most_nodes_greedy) {
       throw UsageError(fmt::format(
-          "{}: dimension {} is {}, of {} nodes; a graph without {} may have {}, as all blocks are "
-          "visited in every step; use shift",
+          "{}: dimension {} is {}, of {} nodes; a graph without {} may have at most {}, because "
+          "every step visits all blocks; use shift",
           algorithm, d, graph.name(), graph.nodes(),
           ports == Ports::one ? "a known group" : "a closed form", most_nodes_greedy));
     }
     const Rational hops = Rational(graph.nodes()) * theory::average_status(graph);
     if (hops > Rational(most_hops)) {
       throw UsageError(fmt::format(
-          "{}: dimension {} is {}, in whose exchange blocks take {} hops; the limit is {}, as each "
-          "is stored; use shift",
+          "{}: dimension {} is {}, whose exchange takes {} hops in all; the limit is {}, because "
+          "each hop is stored; use shift",
           algorithm, d, graph.name(), hops.text(), most_hops));
     }
   }

@@ -134,8 +134,8 @@ void require_alltoall_product_naive(const Topology& topology) {
   for (int i = 0; i < topology.dimensions(); ++i) {
     if (!is_first(topology, i) && topology.size(i) > most_nodes_serial) {
       throw UsageError(
-          fmt::format("product-naive: dimensions after the first may have at most {} nodes, as "
-                      "their blocks move one at a time; {} has {}; use product",
+          fmt::format("product-naive: dimensions after the first may have at most {} nodes, "
+                      "because their blocks move one at a time; {} has {}; use product",
                       most_nodes_serial, topology.name(), topology.size(i)));
     }
   }

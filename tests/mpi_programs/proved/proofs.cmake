@@ -50,7 +50,7 @@ prove("a function that relies on buffers, with buffers" "recursive_doubling.c --
 
 mutant(recursive_multiplying 1 "2 ranks" "1 element, an operator that commutes" "wrong rank 0 ends with 0, not {0..1}, in element 0 cause no message brought it" --commutative)
 mutant_hangs(recursive_multiplying 2 "7 ranks" "6 MPI_Send receive by dest 0, tag 1 .*ranks that have returned from the call, and wait in MPI_Barrier for the others: 1 2 3 4 5" --commutative)
-mutant(recursive_multiplying 3 "3 ranks" "1 element, an operator that commutes" "wrong rank 0 ends with .*, not {0..2}, in element 0 cause .* is no element.*" --commutative)
+mutant(recursive_multiplying 3 "3 ranks" "1 element, an operator that commutes" "wrong rank 0 ends with .*, not {0..2}, in element 0 cause .* is not an element.*" --commutative)
 prove("recursive_multiplying, mutant 4 in the wrong order" "recursive_multiplying.c --as allreduce --ranks 3 --quiet"
       "wrong rank 1 ends with {1 0 2}, not {0..2}, in element 0 cause rank 1 combines 1 with 0: no result in the order of ranks has this part; .*source 0, tag 2, step 0 code 1" MUTANT 4)
 mutant(recursive_multiplying 5 "3 ranks" "2 elements, an operator that commutes" "wrong rank 0 ends with {0 0..2}, not {0..2}, in element 0 cause rank 0 combines 0 with {0..2}: rank 0's element is in both; the last of it was brought by MPI_Irecv at recursive_multiplying.c:[0-9]+ on rank 0, source 2, tag 2, step 0" --commutative)
@@ -68,7 +68,7 @@ function(prove_other operation name calls finding)
   prove("${operation}, its mutant" "others.c --as ${operation} --function ${name} --ranks 1..9 --quiet" "${finding} code 1" MUTANT 1)
 endfunction()
 prove_other(broadcast tree_broadcast 261 "FAILED 2 ranks, 1 element, root 1 wrong rank 0 ends with nothing .never written., not 1, in element 0 cause no call wrote it")
-prove_other(reduce tree_reduce 1017 "FAILED 2 ranks, 1 element, root 0, ${in_order} wrong rank 1 writes into its receive buffer, which has a meaning at the root only, in element 0")
+prove_other(reduce tree_reduce 1017 "FAILED 2 ranks, 1 element, root 0, ${in_order} wrong rank 1 writes into its receive buffer, which is meaningful only at the root, in element 0")
 prove_other(gather linear_gather 393 "FAILED 3 ranks, 1 element, root 0 wrong rank 0 ends with 2, not 1, in element 0 of block 1 cause brought by MPI_Recv at others.c:[0-9]+ on rank 0, source 2, tag 1, step 0")
 prove_other(scatter linear_scatter 393 "FAILED 2 ranks, 1 element, root 0 wrong rank 1 ends with 0.0, not 0.1, in element 0 cause brought by MPI_Recv at others.c:[0-9]+ on rank 1, source 0, tag 1, step 0")
 prove_other(allgather ring_allgather 153 "FAILED 3 ranks, 1 element wrong rank 0 ends with nothing .never written., not 1, in element 0 of block 1 cause no call wrote it")
@@ -79,8 +79,8 @@ prove_other(reduce_scatter direct_reduce_scatter 297 "FAILED 2 ranks, 1 element,
 prove_other(barrier dissemination_barrier 9 "FAILED 3 ranks, no data wrong node 0 leaves before node 1 has come")
 
 set(of_others "others.c --ranks 2 --quiet --function")
-prove("a part of an element" "${of_others} half_elements --as broadcast" "FAILED 2 ranks, 1 element, root 0 wrong rank 1 ends with no element: its bytes are 0x[0-9a-f]+, not 0, in element 0 cause no element has these bytes: one was computed with, or copied in part code 1")
-prove("elements that are computed with" "${of_others} sum_of_bits --as allreduce" "wrong rank 0 ends with no element: its bytes are 0x[0-9a-f]+, not {0..1}, in element 0 cause no element has these bytes: one was computed with, or copied in part code 1")
+prove("a part of an element" "${of_others} half_elements --as broadcast" "FAILED 2 ranks, 1 element, root 0 wrong rank 1 ends with a value that is not an element .bytes 0x[0-9a-f]+., not 0, in element 0 cause no element has these bytes: an element was used in arithmetic, or copied only in part code 1")
+prove("elements that are computed with" "${of_others} sum_of_bits --as allreduce" "wrong rank 0 ends with a value that is not an element .bytes 0x[0-9a-f]+., not {0..1}, in element 0 cause no element has these bytes: an element was used in arithmetic, or copied only in part code 1")
 if(NOT WORMCUBE_SANITIZE)  # which report a crash themselves
   prove("a crash" "${of_others} crash --as broadcast" "FAILED 2 ranks, 0 elements, root 0 wrong the process ends with code [0-9]+: .*rank 1, after MPI_Comm_size: segmentation fault.* code 1")
 endif()
