@@ -18,9 +18,9 @@ const std::string_view grama_citation =
     "4: Basic Communication Operations";
 
 std::string_view to_string(ChapterUnit unit) {
-  constexpr std::array<std::string_view, 9> names{"start-ups",  "with contention",   "rearranged",
-                                                  "combined",   "longest route",     "time",
-                                                  "bisections", "nodes at distance", "cables"};
+  constexpr std::array<std::string_view, 10> names{
+      "start-ups", "with contention",   "rearranged", "combined",          "longest route",
+      "time",      "times the table's", "bisections", "nodes at distance", "cables"};
   return names[static_cast<std::size_t>(unit)];
 }
 
@@ -54,7 +54,18 @@ double bisection_time(const Topology& topology) {
   return p * p / 4 / links;
 }
 
-double count(const ChapterFigure& figure, const CheckResult& check, const Topology& topology) {
+/// The blocks of time of long messages on a hypercube, by Table 4.1.
+double table_blocks(Operation operation, double p) {
+  using namespace operations;
+  if (operation == Operation(shift)) return 1;
+  for (const Operation of_parts : {Operation(broadcast), Operation(reduce), Operation(allreduce)}) {
+    if (operation == of_parts) return 2 * (p - 1) / p;
+  }
+  return p - 1;
+}
+
+double count(const ChapterFigure& figure, Operation operation, const CheckResult& check,
+             const Topology& topology) {
   constexpr double ts = 100;
   const auto startups = static_cast<double>(check.report.startups);
   switch (figure.unit) {
@@ -70,6 +81,8 @@ double count(const ChapterFigure& figure, const CheckResult& check, const Topolo
       return check.report.max_hops;
     case ChapterUnit::time:
       return ts * startups + check.link_blocks;
+    case ChapterUnit::bandwidth:
+      return check.link_blocks / table_blocks(operation, topology.nodes());
     case ChapterUnit::bisections:
       return check.link_blocks / bisection_time(topology);
     case ChapterUnit::at_distance:
@@ -125,7 +138,8 @@ ChapterResult reproduce_row(const ChapterRow& row, const CheckOptions& options) 
     const CheckResult check = check_collective(collective, topology, with_ports);
     result.failures.insert(result.failures.end(), check.failures.begin(), check.failures.end());
     for (std::size_t i = 0; i < row.figures.size(); ++i) {
-      result.counted[i] = std::max(result.counted[i], count(row.figures[i], check, topology));
+      result.counted[i] =
+          std::max(result.counted[i], count(row.figures[i], row.operation, check, topology));
     }
   }
   compare(result, row);

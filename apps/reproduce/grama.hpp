@@ -21,6 +21,8 @@ enum class ChapterUnit : std::uint8_t {
   combined,     ///< blocks
   route,        ///< links of the longest
   time,         ///< blocks of 1 word, ts = 100, tw = 1
+  bandwidth,    ///< contended / Table 4.1's blocks of time for long messages: what a network of
+                ///< a constant cross-section bandwidth is slower by
   bisections,   ///< contended / the time in which a bisection carries the blocks
   at_distance,  ///< nodes at distance 0, 1, .. of node 0, figure by figure
   cables,

@@ -21,6 +21,15 @@ namespace {
 
 using Edges = std::vector<std::pair<Rank, Rank>>;
 
+/// Each cable is kept once; a node is not joined to itself.
+struct Cables {
+  std::set<std::pair<Rank, Rank>> kept = {};
+  void join(Rank a, Rank b) {
+    if (a != b) kept.emplace(std::min(a, b), std::max(a, b));
+  }
+  Edges all() const { return {kept.begin(), kept.end()}; }
+};
+
 int in_range(std::string_view family, std::string_view what, int value, int most) {
   if (value < 1 || value > most) {
     throw UsageError(
@@ -85,9 +94,7 @@ Graph gray_hypercube(int dimensions) {
                         .inverse = [](Rank a) { return a; }};
   for (int k = 1; k <= d; ++k) group.generators.push_back((Rank{1} << k) - 1);
   return Graph::from_group(std::move(group), fmt::format("gray-hypercube:{}", d),
-                           d == 1   ? "one cable"
-                           : d == 2 ? "a ring of 4"
-                                    : "");
+                           d == 1 ? "one cable" : (d == 2 ? "a ring of 4" : ""));
 }
 
 Graph circulant(Rank nodes, const std::vector<Rank>& offsets) {
@@ -118,16 +125,48 @@ Graph twisted_torus(Rank rows, Rank columns) {
     throw UsageError(
         fmt::format("{}: {} rows and {} columns; need at least 2 and 3", name, rows, columns));
   }
-  std::set<std::pair<Rank, Rank>> cables;  // each once: for 2 rows, and where there is no twist
-  const auto join = [&](Rank a, Rank b) { cables.emplace(std::min(a, b), std::max(a, b)); };
+  Cables cables;  // each once: for 2 rows, and where there is no twist
   for (Rank row = 0; row < rows; ++row) {
     for (Rank column = 0; column < columns; ++column) {
       const Rank here = row * columns + column;
-      join(here, row * columns + (column + 1) % columns);
-      join(here, row + 1 < rows ? here + columns : (column + rows) % columns);
+      cables.join(here, row * columns + (column + 1) % columns);
+      cables.join(here, row + 1 < rows ? here + columns : (column + rows) % columns);
     }
   }
-  return Graph::arbitrary(rows * columns, {cables.begin(), cables.end()}, name);
+  return Graph::arbitrary(rows * columns, cables.all(), name);
+}
+
+Graph binary_tree(Rank nodes) {
+  Edges edges;
+  for (Rank v = 1; v < nodes; ++v) edges.emplace_back((v - 1) / 2, v);
+  return Graph::arbitrary(nodes, edges, fmt::format("binary-tree:{}", nodes));
+}
+
+Graph shuffle_exchange(int bits) {
+  const Rank nodes = Rank{1} << in_range("shuffle-exchange", "bits", bits, 16);
+  Cables cables;
+  for (Rank v = 0; v < nodes; ++v) {
+    cables.join(v, v ^ 1);
+    cables.join(v, (2 * v) % nodes + v / (nodes / 2));
+  }
+  return Graph::arbitrary(nodes, cables.all(), fmt::format("shuffle-exchange:{}", bits));
+}
+
+Graph de_bruijn(Rank letters, Rank length) {
+  const std::string name = fmt::format("de-bruijn:{}x{}", letters, length);
+  std::int64_t nodes = 1;
+  for (Rank i = 0; i < length && nodes <= max_nodes; ++i) nodes *= letters;
+  if (letters < 2 || nodes > max_nodes) {
+    throw UsageError(fmt::format("{}: expected 2 letters or more, and at most {} words, the nodes",
+                                 name, max_nodes));
+  }
+  Cables cables;
+  for (Rank v = 0; v < nodes; ++v) {
+    for (Rank letter = 0; letter < letters; ++letter) {
+      cables.join(v, static_cast<Rank>((std::int64_t{v} * letters + letter) % nodes));
+    }
+  }
+  return Graph::arbitrary(static_cast<Rank>(nodes), cables.all(), name);
 }
 
 Graph star_graph(int places) {
@@ -283,18 +322,44 @@ constexpr std::array all_kinds{
                            "torus:4x8 of 6)",
                 .nodes = "A B",
                 .samples = "twisted:2x4 twisted:3x5"},
-    NetworkKind{
-        .name = "star-graph",
-        .example = "star-graph:4",
-        .syntax = "star-graph:N",
-        .meaning = "the permutations of N symbols in lexicographic order, joined if swapping the "
-                   "first symbol with another one turns one permutation into the other",
-        .nodes = "N!, N up to 9",
-        .samples = "star-graph:1 star-graph:2 star-graph:4",
-        .graph = star_graph,
-        .several = "star-graph:4*star-graph:3",
-        .what = "a number of places",
-        .most = 9},
+    NetworkKind{.name = "binary-tree",
+                .example = "binary-tree:7",
+                .syntax = "binary-tree:N",
+                .meaning = "a binary tree whose vertices are all nodes: v joined to 2v + 1 and "
+                           "2v + 2",
+                .nodes = "N",
+                .samples = "binary-tree:1 binary-tree:2 binary-tree:7",
+                .graph = binary_tree,
+                .several = "binary-tree:7*binary-tree:3"},
+    NetworkKind{.name = "shuffle-exchange",
+                .example = "shuffle-exchange:3",
+                .syntax = "shuffle-exchange:D",
+                .meaning = "labels of D bits: v joined to v ^ 1, and to v rotated left by a bit",
+                .nodes = "2^D, D up to 16",
+                .samples = "shuffle-exchange:1 shuffle-exchange:3",
+                .graph = shuffle_exchange,
+                .several = "shuffle-exchange:3*shuffle-exchange:2",
+                .what = "a number of bits",
+                .most = 16},
+    NetworkKind{.name = "de-bruijn",
+                .example = "de-bruijn:2x3",
+                .syntax = "de-bruijn:BxD",
+                .meaning = "words of D letters of an alphabet of B: v joined to v\\*B + j modulo "
+                           "B^D for each letter j",
+                .nodes = "B^D",
+                .samples = "de-bruijn:2x1 de-bruijn:2x3 de-bruijn:3x2"},
+    NetworkKind{.name = "star-graph",
+                .example = "star-graph:4",
+                .syntax = "star-graph:N",
+                .meaning =
+                    "the permutations of N symbols in lexicographic order, joined if swapping the "
+                    "first symbol with another one turns one permutation into the other",
+                .nodes = "N!, N up to 9",
+                .samples = "star-graph:1 star-graph:2 star-graph:4",
+                .graph = star_graph,
+                .several = "star-graph:4*star-graph:3",
+                .what = "a number of places",
+                .most = 9},
     NetworkKind{.name = "bubble-sort",
                 .example = "bubble-sort:4",
                 .syntax = "bubble-sort:N",

@@ -32,9 +32,9 @@ std::span<const NetworkKind> network_kinds();
 /// "ring:7 line:5 .. graph:FILE": an example of each.
 std::string network_examples();
 
-/// Each is of Shape::graph, its vertices are all nodes, and its name is the grammar's text. All but
-/// the star and Petersen's graph know their group: Graph::cayley(). They throw UsageError for
-/// impossible sizes.
+/// Each is of Shape::graph, its vertices are all nodes, and its name is the grammar's text. They
+/// throw UsageError for impossible sizes. Those that are Cayley graphs know their group:
+/// Graph::cayley().
 
 /// `star:N`: node 0 is joined to all others.
 Graph star_of(Rank nodes);
@@ -61,6 +61,15 @@ Graph circulant(Rank nodes, const std::vector<Rank>& offsets);
 /// Source: J. M. Camara et al., Twisted Torus Topologies for Enhanced Interconnection Networks,
 /// IEEE Trans. Parallel Distrib. Syst. 21(12), 2010: the rectangular twisted torus is B = 2 A.
 Graph twisted_torus(Rank rows, Rank columns);
+/// `binary-tree:N`: a heap's tree, node v joined to 2v + 1 and 2v + 2; all vertices are nodes.
+Graph binary_tree(Rank nodes);
+/// `shuffle-exchange:D`: 2^D labels, v joined to v ^ 1 and to its rotation to the left, both ways.
+/// 1 to 16 bits.
+/// Source: H. S. Stone, Parallel Processing with the Perfect Shuffle, IEEE Trans. Comput. 20, 1971.
+Graph shuffle_exchange(int bits);
+/// `de-bruijn:BxD`: words of D letters out of B, as numbers in base B; v joined to the words that
+/// its last D - 1 letters begin, both ways. At least 2 letters.
+Graph de_bruijn(Rank letters, Rank length);
 /// `star-graph:N`: the N! permutations, joined if they differ by a swap of the first place with
 /// another. 1 to 9 places.
 /// Source: S. B. Akers, D. Harel, B. Krishnamurthy, The Star Graph, ICPP 1987.

@@ -135,7 +135,9 @@ class Parser {
     } else if (shape == "circulant") {
       parse_circulant(value);
     } else if (shape == "twisted") {
-      parse_twisted(value);
+      parse_two(value, "rows and columns", kind->example, twisted_torus);
+    } else if (shape == "de-bruijn") {
+      parse_two(value, "a number of letters and a length", kind->example, de_bruijn);
     } else if (shape == "cayley") {
       parse_cayley(value);
     } else {
@@ -180,19 +182,19 @@ class Parser {
     add(in_place(value, [&] { return circulant(numbers[0], offsets); }), value);
   }
 
-  void parse_twisted(std::string_view value) {
-    constexpr std::string_view example = "twisted:4x8";
+  /// Two numbers: the sizes of a torus that is twisted, ..
+  void parse_two(std::string_view value, std::string_view what, std::string_view example,
+                 Graph (*graph)(Rank, Rank)) {
     std::vector<Rank> sizes;
     for_each_part(value, 'x', [&](std::string_view part) {
       sizes.push_back(static_cast<Rank>(number(part, "a size", 1, max_nodes, example)));
       name_ += (sizes.size() == 1 ? "" : "x") + std::to_string(sizes.back());
     });
     if (sizes.size() != 2 || std::int64_t{sizes[0]} * sizes[1] > max_nodes) {
-      fail(
-          fmt::format("'{}' at position {}: expected rows and columns, of up to {} nodes, as in {}",
-                      value, position(value), max_nodes, example));
+      fail(fmt::format("'{}' at position {}: expected {}, of up to {} nodes, as in {}", value,
+                       position(value), what, max_nodes, example));
     }
-    add(in_place(value, [&] { return twisted_torus(sizes[0], sizes[1]); }), value);
+    add(in_place(value, [&] { return graph(sizes[0], sizes[1]); }), value);
   }
 
   void parse_cayley(std::string_view value) {

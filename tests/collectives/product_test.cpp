@@ -88,6 +88,9 @@ double checked(const Topology& topology, Rounds (*rounds)(const Topology&),
 double a1(const Topology& topology) {
   return checked(topology, product_naive_rounds, predict_alltoall_product_naive, Ports::one);
 }
+double a1_serial(const Topology& topology) {
+  return checked(topology, product_serial_rounds, predict_alltoall_product_serial, Ports::one);
+}
 double a2(const Topology& topology) {
   return checked(topology, product_rounds, predict_alltoall_product, Ports::one);
 }
@@ -437,6 +440,24 @@ TEST_CASE("dry runs of hypercubes to ten dimensions keep all laws", "[.wide][pro
   }
 }
 
+TEST_CASE("products of trees and of shuffle networks exchange dimension by dimension",
+          "[product]") {
+  const auto alone = [](const char* factor) { return a2(network(factor)); };
+  for (const char* const factor :
+       {"binary-tree:5", "binary-tree:7", "shuffle-exchange:3", "de-bruijn:2x3", "de-bruijn:3x2"}) {
+    CAPTURE(factor);
+    const double n = network(factor).nodes(), steps = alone(factor);
+    CHECK(a2(network(fmt::format("{}*ring:3", factor).c_str())) == n * 2 + 3 * steps);
+    CHECK(a2(network(fmt::format("{0}*{0}", factor).c_str())) == 2 * n * steps);
+    checked_by("product", fmt::format("{}*line:2", factor).c_str());
+  }
+  // With all ports the cut at the root is the bound, and it is met.
+  const Topology trees = network("binary-tree:7*binary-tree:7");
+  CHECK(a2(trees) == 336);
+  CHECK(a3(trees) == 84);
+  CHECK(theory::all_port_bound(trees).steps == Rational(84));
+}
+
 TEST_CASE("the naive exchange moves one block at a time in all dimensions but the first",
           "[product]") {
   CHECK(a1(network("torus:4x4")) == 16 * 4 + 4 * 4);
@@ -444,6 +465,13 @@ TEST_CASE("the naive exchange moves one block at a time in all dimensions but th
   CHECK(a1(network("torus:1x4")) == 4);
   CHECK(a1(network("mesh:3x2")) == 6 * 1 + 2 * 4);
   CHECK(a1(network("complete:3*line:3*ring:4")) == 36 * (4 + 8.0 / 3) + 12 * 2);
+  // As first printed: n1^2 n2 AS(B) + n2 T_A.
+  CHECK(a1_serial(network("torus:4x4")) == 4 * 4 * 4 * 4 + 4 * 4);
+  CHECK(a1_serial(network("mesh:3x2")) == 9 * 2 * 1 + 2 * 4);
+  CHECK(a1_serial(network("mesh:2x3")) == 4 * 3 * (8.0 / 3) + 3 * 1);
+  CHECK(a1_serial(network("ring:6")) == 9);
+  CHECK(a1_serial(network("torus:1x4")) == 4);
+  CHECK(a1_serial(network("complete:3*line:3*ring:4")) == 36 * (9 * 4 + 3 * (8.0 / 3)) + 12 * 2);
 }
 
 TEST_CASE("squares of equal graphs with all ports take p/n times the steps of one", "[product]") {
@@ -735,7 +763,8 @@ TEST_CASE("products that do not fit are refused in words that help", "[product]"
   };
   CHECK(
       text("product", "tree:4*ring:3") ==
-      "product: every vertex must be a node; the inner vertices of tree:4 only switch; use shift");
+      "product: every vertex must be a node; the inner vertices of tree:4 only switch; use shift, "
+      "or the network binary-tree:7, all of whose vertices are nodes");
   CHECK(text("product", "ring:288").empty());
   CHECK(text("product", "ring:289") ==
         "product: dimension 0 is ring:289, whose exchange takes 6034320 hops in all; the limit is "

@@ -13,6 +13,7 @@
 #include <cstring>
 #include <mutex>
 #include <numeric>
+#include <tuple>
 #include <utility>
 
 #include <catch2/catch.hpp>
@@ -434,6 +435,41 @@ TEST_CASE("E8: Algorithm 4.8 combines groups that are no neighbours first",
   needs_commuting(book, "hypercube:3");
   CHECK(right(find_algorithm(operations::reduce_scatter, "hypercube"), "hypercube:3",
               interval_reduction()));
+
+  // The option is this program, message by message, and refuses what it would combine wrongly.
+  const Collective option =
+      parse_collective(operations::reduce_scatter, "hypercube:order=descending",
+                       with(find_reduction("sum", "int64")));
+  for (const char* const on : {"ring:2", "hypercube:3", "line:16", "mesh:4x8"}) {
+    const Topology topology = Topology::parse(on);
+    const auto messages = [&](const Collective& collective) {
+      const Contract contract = contract_of(collective, topology.nodes(), 8, 5);
+      const Schedule schedule = record(topology, collective_program(collective, contract, nullptr));
+      std::vector<std::tuple<Rank, Rank, bool, Bytes>> all;
+      for (Rank r = 0; r < topology.nodes(); ++r) {
+        for (const OpRecord& op : schedule.ranks[static_cast<std::size_t>(r)].ops) {
+          all.emplace_back(r, op.peer, op.kind == Op::Kind::send, op.bytes);
+        }
+      }
+      return all;
+    };
+    CHECK(messages(option) == messages(Collective(book, option.arguments)));
+  }
+  const Collective reordered = parse_collective(
+      operations::reduce_scatter, "hypercube:order=descending", with(interval_reduction()));
+  CHECK_THAT(refusal(reordered, Topology::parse("hypercube:3")).value_or(""),
+             Contains("use order=ascending"));
+  for (int d = 1; d <= 6; ++d) {
+    const double p = 1 << d;
+    for (const auto& [shape, blocks] : {std::pair{"hypercube:" + std::to_string(d), p - 1},
+                                        {"line:" + std::to_string(1 << d), (p * p - 1) / 3},
+                                        {"complete:" + std::to_string(1 << d), p - 1}}) {
+      const CheckResult result = check_collective(option, Topology::parse(shape));
+      CHECK(result.failures == std::vector<std::string>{});
+      CHECK(result.report.startups == static_cast<std::uint64_t>(d));
+      CHECK(result.link_blocks == Approx(blocks));
+    }
+  }
 }
 
 TEST_CASE("E8: Algorithm 4.9 appends on the right", "[reductions][errata]") {

@@ -3,6 +3,8 @@
 #include "wormcube/collectives/core/aliases.hpp"
 #include "wormcube/collectives/core/registry.hpp"
 #include "wormcube/collectives/harness/check.hpp"
+#include "wormcube/runtime/replay/replay.hpp"
+#include "wormcube/tests/replay/schedules.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -125,18 +127,23 @@ TEST_CASE("neighbours exchange bundles: all hops are one link on meshes that do 
   for (const char* const network :
        {"line:1", "line:2", "line:3", "line:9", "line:16", "mesh:3x3", "mesh:3x4", "mesh:4x3",
         "mesh:5x7", "mesh:2x3x4", "hypercube:4", "mesh:1x5"}) {
-    double startups = 0, gathered = 0, exchanged = 0, bundle = 1;
+    double startups = 0, exchanged = 0;
     const double p = Topology::parse(network).nodes();
-    std::vector<Rank> sides = wide_sides(network);
-    std::ranges::reverse(sides);
+    const std::vector<Rank> sides = wide_sides(network);
     for (const Rank n : sides) {
       startups += n - 1 + n % 2;
-      gathered += bundle * (n == 2 ? 1 : 2 * n - 3 + n % 2);
       exchanged += p / n * ((n - 1.0) * (n - 1) + n % 2);
-      bundle *= n;
     }
+    // The last dimension first, in a gather and in a reduce-scatter, which is a gather backwards.
+    const auto gathered_by = [](const auto& order) {
+      double blocks = 0, bundle = 1;
+      for (const Rank n : order) blocks += bundle * (n == 2 ? 1 : 2 * n - 3 + n % 2), bundle *= n;
+      return blocks;
+    };
+    const double gathered = gathered_by(std::vector<Rank>(sides.rbegin(), sides.rend()));
     const std::string name = "neighbour-exchange:lines=exchange";
     counts(staple(operations::allgather, name), network, startups, gathered);
+    counts(staple(operations::reduce_scatter, name), network, startups, gathered_by(sides));
     counts(staple(operations::allreduce, name, "compose"), network, 2 * startups, {});
     counts(staple(operations::alltoall, "neighbour-exchange"), network, startups, exchanged);
   }
@@ -156,6 +163,45 @@ TEST_CASE("neighbours exchange bundles: all hops are one link on meshes that do 
   CHECK_THAT(refused(operations::reduce_scatter, "neighbour-exchange", "ring:5", "compose"),
              Contains("use mesh or recursive-doubling"));
   CHECK_THAT(refused(operations::alltoall, "neighbour-exchange", "ring:5"), Contains("use mesh"));
+}
+
+TEST_CASE("between neighbours alone store-and-forward takes at most twice the time of worms",
+          "[collectives][staples][replay]") {
+  const auto time = [](Operation operation, const char* algorithm, const char* network,
+                       Forwarding forwarding) {
+    const Topology topology = Topology::parse(network);
+    const MachineModel model{.lock_step = true, .forwarding = forwarding};
+    return replay(test::recorded(operation, topology, staple(operation, algorithm), 1024),
+                  Routing(topology), model)
+        .time.value();
+  };
+  using enum Forwarding;
+  // Problems 4.12 and 4.13: the textbook's algorithms for worms send the closing hop of every ring
+  // back along the line.
+  for (const char* const network :
+       {"line:2", "line:3", "line:4", "line:7", "line:8", "line:9", "line:16", "line:33",
+        "mesh:3x3", "mesh:4x4", "mesh:5x7", "mesh:8x8", "mesh:2x9", "mesh:2x3x4", "mesh:4x4x4"}) {
+    const bool is_line = network[0] == 'l';
+    for (const auto& [operation, algorithm] :
+         {std::pair<Operation, const char*>{operations::allgather,
+                                            "neighbour-exchange:lines=exchange"},
+          {operations::reduce_scatter, "neighbour-exchange:lines=exchange"},
+          {operations::allreduce, "neighbour-exchange:lines=exchange"},
+          {operations::alltoall, "neighbour-exchange"}}) {
+      INFO(network << " " << operation->name);
+      const char* const book = operation == Operation(operations::allreduce)
+                                   ? "reduce-scatter-allgather:pattern=mesh"
+                                   : (is_line ? "ring" : "mesh");
+      const Ticks stored = time(operation, algorithm, network, store_each);
+      CHECK(stored == time(operation, algorithm, network, wormhole));
+      CHECK(stored <= 2 * time(operation, book, network, wormhole));
+    }
+  }
+  for (const Operation operation :
+       {Operation(operations::allgather), Operation(operations::alltoall)}) {
+    CHECK(time(operation, "mesh", "line:16", store_each) >
+          10 * time(operation, "mesh", "line:16", wormhole));
+  }
 }
 
 TEST_CASE("reductions on lines and meshes take the textbook's times, from any root",

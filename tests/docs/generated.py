@@ -27,7 +27,8 @@ sys.dont_write_bytecode = True
 GENERATED = "<!-- generated: ./run docs -->\n"
 END = "<!-- end -->\n"
 NETWORKS = ["line:5", "ring:7", "complete:8", "mesh:6x4", "torus:8x8", "ghc:4x3", "hypercube:6", "tree:8", "star:8", "petersen", "ccc:3", "butterfly:3",
-            "gray-hypercube:4", "circulant:12+1+3", "twisted:4x8", "star-graph:4", "bubble-sort:4", "cayley:2134+2341", "torus:4x4~0-1~5", "ring:4*line:3*complete:5"]
+            "gray-hypercube:4", "circulant:12+1+3", "twisted:4x8", "binary-tree:7", "shuffle-exchange:4", "de-bruijn:2x4", "star-graph:4",
+            "bubble-sort:4", "cayley:2134+2341", "torus:4x4~0-1~5", "ring:4*line:3*complete:5"]
 SAMPLE = ("collectives/alltoall/hypercube_pairwise.cpp", "alltoall_hypercube_pairwise")
 
 VERSION = '''"""The version of wormcube; ./run docs writes it."""

@@ -125,6 +125,63 @@ TEST_CASE("a named graph's nodes are joined as its numbering says", "[topology]"
   CHECK(parse("cayley:2134+1324+1243") == parse("bubble-sort:4"));
 }
 
+TEST_CASE("shuffle-exchange networks, de Bruijn graphs and trees of nodes", "[topology]") {
+  struct Row {
+    std::string text;
+    Rank nodes;
+    int cables, diameter;
+  };
+  // Shuffle-exchange: 2d - 1. De Bruijn: d. A tree of 2^h - 1: 2(h - 1).
+  for (const auto& [text, nodes, cables, diameter] : std::vector<Row>{
+           {"shuffle-exchange:1", 2, 1, 1},
+           {"shuffle-exchange:2", 4, 3, 3},
+           {"shuffle-exchange:3", 8, 10, 5},
+           {"shuffle-exchange:4", 16, 21, 7},
+           {"shuffle-exchange:6", 64, 93, 11},
+           {"de-bruijn:2x1", 2, 1, 1},
+           {"de-bruijn:2x2", 4, 5, 2},
+           {"de-bruijn:2x3", 8, 13, 3},
+           {"de-bruijn:2x6", 64, 125, 6},
+           {"de-bruijn:3x2", 9, 21, 2},
+           {"de-bruijn:5x1", 5, 10, 1},
+           {"de-bruijn:4x3", 64, 246, 3},
+           {"binary-tree:1", 1, 0, 0},
+           {"binary-tree:2", 2, 1, 1},
+           {"binary-tree:7", 7, 6, 4},
+           {"binary-tree:12", 12, 11, 6},
+           {"binary-tree:63", 63, 62, 10},
+       }) {
+    CAPTURE(text);
+    const Graph graph = parse(text);
+    CHECK(graph.name() == text);
+    CHECK(graph.shape() == Shape::graph);
+    CHECK(graph.nodes() == nodes);
+    CHECK(graph.vertices() == nodes);
+    CHECK(graph.links() == 2 * cables);
+    CHECK(graph.diameter() == diameter);
+    CHECK(graph.cayley() == nullptr);
+  }
+  // 011: exchange 010, rotated to the left 110, to the right 101.
+  CHECK(neighbours(parse("shuffle-exchange:3"), 3) == std::set<Rank>{2, 5, 6});
+  CHECK(neighbours(parse("shuffle-exchange:3"), 7) == std::set<Rank>{6});
+  // 011 is followed by 110 and 111, and follows 001 and 101.
+  CHECK(neighbours(parse("de-bruijn:2x3"), 3) == std::set<Rank>{1, 5, 6, 7});
+  CHECK(neighbours(parse("de-bruijn:2x3"), 0) == std::set<Rank>{1, 4});
+  // 12 in base 3 is followed by 20, 21, 22, and follows 01, 11, 21.
+  CHECK(neighbours(parse("de-bruijn:3x2"), 5) == std::set<Rank>{1, 4, 6, 7, 8});
+  CHECK(neighbours(parse("binary-tree:7"), 1) == std::set<Rank>{0, 3, 4});
+  const auto refused = [](const char* text, const char* why) {
+    CHECK_THROWS_WITH(Topology::parse(text), Contains(why));
+  };
+  refused("de-bruijn:2", "expected a number of letters and a length");
+  refused("de-bruijn:1x4", "2 letters or more");
+  refused("de-bruijn:2x21", "at most 1048576 words");
+  refused("de-bruijn:1024x1000", "at most 1048576 words");
+  refused("shuffle-exchange:17", "may be up to 16");
+  refused("shuffle-exchange:3x3", "write shuffle-exchange:3*shuffle-exchange:2");
+  refused("binary-tree:0", "expected a whole number of 1 or more");
+}
+
 TEST_CASE("a Cayley graph's group has an identity, inverses and a product that is associative",
           "[topology]") {
   const Graph graph = parse(

@@ -119,8 +119,8 @@ void require_factors(std::string_view algorithm, const Topology& topology, Ports
     if (graph.shape() == Shape::tree) {
       throw UsageError(
           fmt::format("{}: every vertex must be a node; the inner vertices of {} only switch; use "
-                      "shift",
-                      algorithm, graph.name()));
+                      "shift, or the network binary-tree:{}, all of whose vertices are nodes",
+                      algorithm, graph.name(), graph.vertices()));
     }
     const bool structured =
         kind(graph) != Shape::graph || (ports == Ports::one && graph.cayley() != nullptr);

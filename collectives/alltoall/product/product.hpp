@@ -16,4 +16,9 @@ Prediction predict_alltoall_product_naive(const Topology& topology);
 
 Rounds product_naive_rounds(const Topology& topology);
 
+/// One copy of a graph after another.
+Prediction predict_alltoall_product_serial(const Topology& topology);
+
+Rounds product_serial_rounds(const Topology& topology);
+
 }  // namespace wormcube
