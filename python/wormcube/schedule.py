@@ -45,7 +45,7 @@ class Schedule:
     most_drawn_steps: ClassVar[int] = 12
     most_drawn_nodes: ClassVar[int] = 256
     #: The formats that convert() writes.
-    formats: ClassVar[Tuple[str, ...]] = ("goal", "msccl", "c")
+    formats: ClassVar[Tuple[str, ...]] = ("goal", "msccl", "c", "chakra")
 
     def __init__(self, on: str, nodes: int, call: Optional[Operation], sizes: Sizes, commutative: bool = False, about: Sequence[str] = ()) -> None:
         self.on = on
@@ -99,14 +99,17 @@ class Schedule:
 
     @classmethod
     def read(cls, path: FilePath) -> "Schedule":
-        """The schedule of a file: text 1 or 2, or, through the program, another format that it reads."""
+        """The schedule of a file: text 1 or 2, or, through the program, another format that it reads.
+
+        Chakra traces are a file for each node: name one of them, PREFIX.RANK.et, or PREFIX.
+        """
         name = os.fspath(path)
         try:
-            source = pathlib.Path(path).read_bytes()
+            source = b"" if not os.path.exists(path) and os.path.exists(f"{name}.0.et") else pathlib.Path(path).read_bytes()
         except OSError as error:
             raise Error(f"cannot read '{name}': {error.strerror}") from error
         try:
-            found = text.read(source.decode("utf-8") if text.is_text(source) else program.text(["show", "--schedule", name], ["--write-schedule", "-"]), name)
+            found = text.read(source.decode("utf-8") if source and text.is_text(source) else program.text(["show", "--schedule", name], ["--write-schedule", "-"]), name)
         except UsageError as error:
             raise program.text_error(error) from error
         found.name, found._path = pathlib.Path(path).name, name
@@ -125,12 +128,18 @@ class Schedule:
         self._path = os.fspath(path)
 
     def convert(self, format: str, path: FilePath) -> None:
-        """Write the schedule in another format: "goal" for LogGOPSim and ATLAHS, "msccl" for RCCL and MSCCL, "c" for MPI programs."""
+        """Write the schedule in another format.
+
+        "goal": for LogGOPSim and ATLAHS; "msccl": for RCCL and MSCCL; "c": for MPI programs; "chakra": for ASTRA-sim, a file
+        PATH.RANK.et for each node.
+        """
         if format not in self.formats:
             known = ", ".join(f"'{name}'" for name in self.formats)
-            reason = f"cannot write '{format}' yet" if format == "chakra" else f"unknown format '{format}'"
-            raise UsageError(f"{reason}: convert() writes {known}, write() writes text 2")
-        program.write(path, program.text(["show", "--schedule", self.as_file()], [f"--{format}", "-"]))
+            raise UsageError(f"unknown format '{format}': convert() writes {known}, write() writes text 2")
+        if format == "chakra":
+            program.text(["show", "--schedule", self.as_file()], ["--chakra", os.fspath(path)])
+        else:
+            program.write(path, program.text(["show", "--schedule", self.as_file()], [f"--{format}", "-"]))
 
     def as_file(self) -> program.File:
         """A temporary file for the program; commands and errors name the file that the schedule was read from or written to, or SCHEDULE.txt."""

@@ -195,6 +195,16 @@ class Commands(unittest.TestCase):
                 self.assertEqual((again.nodes, again.steps, [(message.source, message.to) for message in again.messages()]),
                                  (4, 3, [(message.source, message.to) for message in schedule.messages()]))
             self.assertEqual((again.operation, again.require(ports="all").messages), ("allgather", 12))  # MSCCL XML has names
+            schedule.convert("chakra", os.path.join(folder, "a ring"))  # a file for each node
+            self.assertEqual(sorted(name for name in os.listdir(folder) if name.endswith(".et")), [f"a ring.{node}.et" for node in range(4)])
+            sent = [(message.step, message.source, message.to, message.bytes) for message in schedule.messages()]
+            for name in ("a ring", "a ring.2.et"):
+                again = wc.Schedule.read(os.path.join(folder, name))
+                self.assertEqual([(message.step, message.source, message.to, message.bytes) for message in again.messages()], sent, name)
+                self.assertEqual((again.nodes, again.operation, again.name), (4, None, name))
+            os.remove(os.path.join(folder, "a ring.3.et"))
+            with self.assertRaisesRegex(wc.UsageError, "a ring: rank 0, node 1: comm_src 3; expected 0 to 2$"):
+                wc.Schedule.read(os.path.join(folder, "a ring"))
             schedule.convert("c", os.path.join(folder, "ring.c"))
             self.assertIn("int MPI_Allgather(", pathlib.Path(folder, "ring.c").read_text(encoding="utf-8"))
 
@@ -204,12 +214,13 @@ class Commands(unittest.TestCase):
             path = os.path.join(folder, "kept")
             with open(path, "w", encoding="utf-8") as file:
                 file.write("before")
-            for name, sentence in (("chakra", "cannot write 'chakra' yet: convert() writes 'goal', 'msccl', 'c', write() writes text 2"),
-                                   ("xml", "unknown format 'xml': convert() writes 'goal', 'msccl', 'c', write() writes text 2"),
+            for name, sentence in (("xml", "unknown format 'xml': convert() writes 'goal', 'msccl', 'c', 'chakra', write() writes text 2"),
                                    ("msccl", "MSCCL XML has allreduce, allgather, alltoall and reduce_scatter; this is broadcast")):
                 with self.subTest(name), self.assertRaises(wc.UsageError) as caught:
                     wc.record(textbook.tree, "ring:4", "broadcast").convert(name, path)
                 self.assertEqual(str(caught.exception), sentence)
+            with self.assertRaisesRegex(wc.UsageError, r"cannot write '.*no folder/ring\.0\.et'"):
+                wc.record(textbook.tree, "ring:4", "broadcast").convert("chakra", os.path.join(folder, "no folder", "ring"))
             with open(path, encoding="utf-8") as file:
                 self.assertEqual(file.read(), "before")
 
