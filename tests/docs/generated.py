@@ -50,7 +50,7 @@ def between(text, table):
 
 ALGORITHMS = """# Algorithms
 
-`./run docs` generates this page from the registry (`wormcube list --markdown`), and a test compares the two.
+`./run docs` generates this page from the registry (`wormcube list --markdown`), and a test compares it with the program.
 
 | operation | algorithms |
 |---|---|
@@ -80,7 +80,7 @@ def commands(program, before):
     old = {found[1]: found[0] for found in re.finditer(r"## (\w[\w-]*)\n\n```text\n.*?```\n\n", before, re.DOTALL)}
     helps = {name: f"## {name}\n\n```text\n{output_of(program, name, '--help').strip()}\n```\n\n" for name in names}
     names = [name for name in dict.fromkeys([*old, *names]) if name in helps or name == "fft"] if "fft" in old else names
-    text = ("# Commands\n\n`./run docs` generates this page from `wormcube COMMAND --help`, and a test compares them.\n"
+    text = ("# Commands\n\n`./run docs` generates this page from `wormcube COMMAND --help`, and a test compares it with the program.\n"
             "[The command line](command-line.md) describes what all commands share.\n\n" + " ".join(f"[{name}](#{name})" for name in names) + "\n\n")
     return (text + "".join(helps.get(name, old.get(name, "")) for name in names)).rstrip() + "\n"
 
@@ -132,7 +132,7 @@ def keys_of(schema, prefix):
 
 JSON = """# JSON keys
 
-`./run docs` writes this page from the [schemas](../schemas/README.md); a test compares. It lists every key that a command writes, alphabetically.
+`./run docs` writes this page from the [schemas](../schemas/README.md), and a test compares the two. It lists every key that a command writes, alphabetically.
 *In* names the commands. `a.b` is the key `b` of the object `a`, or of the type `a`.
 
 A figure that was not measured is `null`; a key with `_reason` added then says why. Those keys are left out here. Where *meaning* is empty,
