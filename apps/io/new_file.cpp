@@ -1,6 +1,8 @@
-// Temporary files beside their targets, and how they are renamed.
+// Temporary files beside their targets, and how they are renamed; temporary folders.
 // SPDX-License-Identifier: Apache-2.0
 #include "wormcube/apps/io/new_file.hpp"
+
+#include "wormcube/apps/io/temporary_folder.hpp"
 
 #include <algorithm>
 #include <array>
@@ -81,6 +83,17 @@ std::mutex besides_mutex;
 /// The names of files beside their targets, of all threads. Never destroyed: a signal may arrive
 /// late.
 std::set<std::string>& besides = *new std::set<std::string>;
+std::set<std::string>& folders = *new std::set<std::string>;  // temporary ones
+
+/// Other processes may still be writing files there.
+void remove_folder(const std::string& path) noexcept {
+  constexpr int most_attempts = 10;
+  std::error_code error;
+  for (int attempt = 0; attempt < most_attempts; ++attempt) {
+    std::filesystem::remove_all(path, error);
+    if (!error) return;
+  }
+}
 
 void remove_beside(const std::string& name) {
   const std::scoped_lock lock(besides_mutex);
@@ -138,6 +151,23 @@ int open_directly(const std::string& name) {
 void remove_unfinished() noexcept {
   besides_mutex.lock();  // for good
   for (const std::string& name : besides) unlink(name.c_str());
+  for (const std::string& path : folders) remove_folder(path);
+}
+
+TemporaryFolder::TemporaryFolder(const std::string& name) {
+  path_ = (std::filesystem::temp_directory_path() / (name + "-XXXXXX")).string();
+  const std::scoped_lock lock(besides_mutex);
+  if (mkdtemp(path_.data()) == nullptr) {
+    throw UsageError(fmt::format("cannot create {}: {}; set TMPDIR to another folder", path_,
+                                 std::strerror(errno)));
+  }
+  folders.insert(path_);
+}
+
+TemporaryFolder::~TemporaryFolder() {
+  const std::scoped_lock lock(besides_mutex);
+  remove_folder(path_);
+  folders.erase(path_);
 }
 
 NewFile::NewFile(const std::string& name) : name_(name), target_(resolved(name)) {

@@ -16,8 +16,9 @@ struct CannotWrite : UsageError {
   using UsageError::UsageError;
 };
 
-/// Removes the temporary files beside those being written (NAME.~PROCESS), whose destructors will
-/// not run: the process ends. A thread that creates another file afterwards waits forever.
+/// Removes the temporary files beside those being written (NAME.~PROCESS), and temporary folders,
+/// whose destructors will not run: the process ends. A thread that creates another afterwards waits
+/// forever.
 void remove_unfinished() noexcept;
 
 /// A temporary file beside its target (NAME.~PROCESS), which it replaces when it is complete: until

@@ -232,7 +232,7 @@ class NamedProof {
       }
     }
     Bytes bytes = 0;
-    bool sized = is_named;
+    bool sized = is_named && (form_.block || !form_.sizes.empty());
     for (const NamedValue& value : values) {
       const auto size = form_.bytes(named_.words, value);
       sized = sized && size.has_value();

@@ -2,6 +2,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "wormcube/apps/formats/msccl.hpp"
 
+#include "wormcube/collectives/core/operations.hpp"
+#include "wormcube/collectives/core/registry.hpp"
+#include "wormcube/collectives/harness/naming.hpp"
 #include "wormcube/collectives/harness/schedule_goal.hpp"
 #include "wormcube/runtime/base/error.hpp"
 #include "wormcube/tests/apps/formats_support.hpp"
@@ -95,6 +98,30 @@ TEST_CASE("each fault of an MSCCL file has its sentence", "[formats]") {
       "<tb id=\"1\" send=\"-1\" recv=\"1\" chan=\"0\"><step s=\"0\" type=\"nop\"");
   CHECK(first_finding_of(left_over) ==
         "gpu 1 sends 1 chunk to 0 on channel 0 that are never received");
+}
+
+TEST_CASE("each dependency of a written MSCCL file is missed", "[formats]") {
+  const Topology topology = Topology::parse("ring:4");
+  const std::string none = "depid=\"-1\" deps=\"-1\"";
+  int dependencies = 0;
+  for (const char* const operation : {"allreduce", "reduce_scatter", "allgather"}) {
+    CAPTURE(operation);
+    Arguments arguments;
+    if (parse_operation(operation)->reduces) arguments.reduction = find_reduction("sum", "int32");
+    const Collective ring(find_algorithm(parse_operation(operation), "ring"), arguments);
+    NamedSchedule named = named_call(ring, topology, 64, false);
+    const std::string text = apps::msccl_text(named, "ring");
+    CHECK(first_finding_of(text) == "right");
+    for (std::size_t at = text.find("depid=\""); at != text.npos;
+         at = text.find("depid=\"", at + 1)) {
+      const std::size_t end = text.find(" hasdep", at);
+      if (text.substr(at, end - at) == none) continue;
+      ++dependencies;
+      CHECK_THAT(first_finding_of(std::string(text).replace(at, end - at, none)),
+                 Contains("and nothing orders them") || Contains("nothing was written"));
+    }
+  }
+  CHECK(dependencies > 20);
 }
 
 TEST_CASE("an MSCCL file that an executor would ignore is refused", "[formats]") {

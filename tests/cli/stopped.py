@@ -6,12 +6,14 @@ usage: stopped.py PROGRAM
 """
 import json
 import os
+import pathlib
 import signal
 import subprocess
 import sys
 import tempfile
 import time
 
+PROVED = pathlib.Path(__file__).resolve().parents[1] / "mpi_programs" / "proved"
 CODES = {signal.SIGINT: 130, signal.SIGTERM: 143}
 
 
@@ -70,6 +72,36 @@ def begun(program, file, command, stop, reports=True):
     raise SystemExit(f"stopped.py: {command}: stopped before it had begun")
 
 
+def proof(program, folder, stop):
+    """A proof reports its progress, and leaves neither its temporary folder nor the processes of single proofs."""
+    command = [program, "prove", PROVED / "recursive_doubling.c", "--as", "allreduce", "--ranks", "48..64"]
+    process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, encoding="utf-8",
+                               env=os.environ | {"TMPDIR": folder, "WORMCUBE_PROGRESS_AFTER": "0"})
+    for line in process.stderr:
+        if "recursive_doubling.c: MPI_Allreduce on 48 ranks, 0 of 17" in line:
+            break
+    begun = list(pathlib.Path(folder).glob("wormcube-prove-*/result-*"))
+    process.send_signal(stop)
+    _, err = process.communicate(timeout=60)
+    require(process.returncode == CODES[stop] and begun, f"prove: exit code {process.returncode}, results {begun}", err)
+    left = [name for name in os.listdir(folder) if name.startswith("wormcube-")]
+    require(not left, f"prove: left behind after {stop.name}: {left}", err)
+    for _ in range(1000):  # they are killed a moment later
+        beside = [file for file in pathlib.Path("/proc").glob("[0-9]*/cmdline") if has(file, folder)]
+        if not beside:
+            return
+        time.sleep(0.01)
+    raise SystemExit(f"stopped.py: prove: processes left behind after {stop.name}: {beside}")
+
+
+def has(file, text):
+    """Whether a file, which may vanish, has this text."""
+    try:
+        return text.encode() in file.read_bytes()
+    except OSError:
+        return False
+
+
 def main():
     program = sys.argv[1]
     long = ",".join(["torus:4x4"] + ["torus:12x12"] * 60)  # 40 MiB, a second each
@@ -86,6 +118,9 @@ def main():
         require(document in ([], None), f"{hours}: {document}")
         _, document = begun(program, file, "fft --on torus:4x4 --shape 65536 --iterations 1000000", signal.SIGTERM)
         require(document["status"] == "stopped" and document["passed"] is None, f"fft: {document}")
+        for stop in CODES:
+            with tempfile.TemporaryDirectory() as beside:
+                proof(program, beside, stop)
     print(f"kept when stopped: {kim} rows of kim, {products} of dimakopoulos, {figure} series of wang-tseng; "
           f"a dry run of hours ends {took:.2f} s after SIGINT")
     return 0

@@ -56,6 +56,8 @@ VALUES = {
     "--store-and-forward": ["once", "each", "never"], "--explain": ALGORITHMS, "--trace": ["-", "out.json", "."],
     "--trace-nodes": ["0", "0..3", "9..1", "x"], "--trace-steps": ["0", "0..3", "x"], "--html": ["-", "out.html", "out.svg", "."],
     "--pdf": ["out.pdf", "."], "--ratio-to": ["shift", "ring", "x"], "--copy-limit": ["1", "0", "x"],
+    "--as": ["broadcast", "reduce", "barrier", "shift", "x"], "--function": ["MPI_Bcast", "f", "main", "no\x7f", ""], "--eager": ["0", "64K", "x"],
+    "--ranks": ["1..3", "2", "1,3", "3..2", "0", "x", "1..99999"], "--counts": ["0", "1,5", "3", "-1", "x", "9999999"], "--stall": ["1", "0.5", "x"],
     "--of": ["receives", "channels", "time"], "--sizes": ["4", "3", "0", "x", "4,3"],
 }
 FLAGS = ["--quiet", "--wide", "--lockstep", "--inverse", "--measure-plans", "--markdown", "--help", "--nonsense", "--rebalance", "--overwrite", "\x1b[31m"]
@@ -85,10 +87,24 @@ COMMANDS = {
     "draw": ["--on", "--algorithm", "--ports", "--bytes", "--step", "--prove-up-to", "--virtual-channels", "--html", "--svg", "--pdf"] + CALL + COST,
     "plot": ["--html", "--svg", "--ratio-to", "--copy-limit"],
     "machines": ["--json", "--csv"],
+    "prove": ["--as", "--function", "--ranks", "--counts", "--root", "--eager", "--stall", "--time-limit", "--write-schedule", "--json", "--csv"],
     "completion": [], "manual": [],
     "help": [], "version": [], "fly": [], "": [],
 }
-LIKELY = ["run", "check", "show", "fft", "transpose", "topology", "sort", "lookup", "replay", "draw", "plot"]
+# Compiled and run, so it is not mutated.
+FUNCTIONS = b"""#include <mpi.h>
+int MPI_Bcast(void* data, int count, MPI_Datatype type, int root, MPI_Comm comm) {
+  int rank, ranks;
+  MPI_Comm_rank(comm, &rank);
+  MPI_Comm_size(comm, &ranks);
+  if (rank != root) return MPI_Recv(data, count, type, root, 1, comm, MPI_STATUS_IGNORE);
+  for (int other = 0; other < ranks; ++other)
+    if (other != root) MPI_Send(data, count, type, other, 1, comm);
+  return MPI_SUCCESS;
+}
+int f(MPI_Comm comm) { return MPI_SUCCESS; }
+"""
+LIKELY = ["run", "check", "show", "fft", "transpose", "topology", "sort", "lookup", "replay", "draw", "plot", "prove"]
 
 
 def seeds():
@@ -139,8 +155,10 @@ def command_line(generator):
     if command == "reproduce":
         words += [generator.choice(["kim", "suh", "dimakopoulos", "wang-tseng", "x"]), "--sizes", "4"]
     options = COMMANDS[command]
+    if command == "prove":
+        words.append(generator.choice(["f.c", "f.c", "f.c", "g.txt", "none.c", "."]))
     # Default networks and sizes are large.
-    chosen = [option for option in ("--on", "--iterations") if option in options and generator.random() < 0.95]
+    chosen = [option for option in ("--on", "--iterations", "--as", "--ranks") if option in options and generator.random() < 0.95]
     chosen += generator.sample(options, min(len(options), generator.choice([0, 1, 1, 2, 2, 3])))
     for option in dict.fromkeys(chosen):
         if option in ("--in-place", "--no-verify"):
@@ -166,6 +184,8 @@ def run(arguments, number):
         for name, data in seeds().items():
             with open(os.path.join(folder, name), "wb") as file:
                 file.write(mutated(data, generator) if generator.random() < 0.5 else data)
+        with open(os.path.join(folder, "f.c"), "wb") as file:
+            file.write(FUNCTIONS)
         words = command_line(generator)
         start = time.monotonic()
         process = subprocess.Popen([arguments.program, *words], cwd=folder, stdin=subprocess.DEVNULL,

@@ -340,6 +340,15 @@ TEST_CASE("a few bytes of text 2 that ask for too much memory are refused", "[sc
   refused("topology ring:4\nsteps 1\nsize 0.0..2000000000 4\nstep 0\nend\n");
 }
 
+TEST_CASE("sizes are compared only if the file has sizes of blocks", "[schedule][named]") {
+  const std::string barrier =
+      "topology line:2\noperation barrier\nsteps 1\nstep 0\n"
+      "node 0: send 8 to 1 [], receive 0 from 1\nnode 1: send 0 to 0, receive 8 from 0\nend\n";
+  CHECK(first_finding(first_line + barrier) == "passed");
+  CHECK(first_finding(first_line + "block 8\n" + barrier) ==
+        "step 0, node 0: send 8 to 1, and what it names is 0 bytes");
+}
+
 TEST_CASE("text 2 without an operation obeys the laws alone", "[schedule][named]") {
   std::string text = vector_text("01");
   text = replaced(text, "operation allgather\n", "");

@@ -7,8 +7,10 @@
 #include "wormcube/apps/cli/options/machine.hpp"
 #include "wormcube/apps/cli/options/numbers.hpp"
 #include "wormcube/apps/cli/output/files.hpp"
+#include "wormcube/apps/cli/output/progress.hpp"
 #include "wormcube/apps/cli/output/results.hpp"
 #include "wormcube/apps/cli/output/table.hpp"
+#include "wormcube/apps/io/temporary_folder.hpp"
 #include "wormcube/apps/mpi/prove/proved_call.hpp"
 #include "wormcube/runtime/base/error.hpp"
 #include "wormcube/runtime/base/host/cores.hpp"
@@ -16,9 +18,6 @@
 
 #include <algorithm>
 #include <array>
-#include <cerrno>
-#include <cstdlib>
-#include <cstring>
 #include <deque>
 #include <filesystem>
 #include <fstream>
@@ -71,29 +70,6 @@ std::vector<Rank> ranks_of(const std::string& text) {
   return ranks;
 }
 
-/// A folder for this run's files, which go with it.
-class OwnFolder {
- public:
-  OwnFolder() {
-    std::string name = (std::filesystem::temp_directory_path() / "wormcube-prove-XXXXXX").string();
-    if (mkdtemp(name.data()) == nullptr) {
-      throw UsageError(fmt::format("prove: cannot create {}: {}; set TMPDIR to another folder",
-                                   name, std::strerror(errno)));
-    }
-    path_ = name;
-  }
-  ~OwnFolder() {
-    std::error_code ignored;
-    std::filesystem::remove_all(path_, ignored);
-  }
-  OwnFolder(const OwnFolder&) = delete;
-  OwnFolder& operator=(const OwnFolder&) = delete;
-  std::string file(const std::string& name) const { return (path_ / name).string(); }
-
- private:
-  std::filesystem::path path_;
-};
-
 /// "mpicc", "mpicxx"; null: not a source file.
 const char* compiler_of(const std::string& file) {
   const std::string ending = std::filesystem::path(file).extension().string();
@@ -104,7 +80,7 @@ const char* compiler_of(const std::string& file) {
 
 /// A source file compiled as `wormcube mpicc` does, with a main() if it has none; a program as it
 /// is.
-std::string program_of(const std::string& file, const OwnFolder& folder) {
+std::string program_of(const std::string& file, const apps::TemporaryFolder& folder) {
   if (!std::filesystem::is_regular_file(file))
     throw UsageError(fmt::format("prove: there is no file {}", file));
   const char* const compiler = compiler_of(file);
@@ -155,6 +131,7 @@ void add_proof(Results& results, const ProveCommand& command, Json json) {
   for (const char* const key : {"order", "brackets"})
     put(kept, key, json.contains(key) ? json[key] : Json(nullptr), "no proved reduction");
   kept["any_source"] = json["any_source"];
+  kept["arrival_orders"] = json["arrival_orders"];
   kept["collectives"] = json["collectives"];
   put(kept, "finding", json["finding"], "every call is right");
   kept["passed"] = is_right;
@@ -169,8 +146,9 @@ void note_details(Results& results, const Json& json) {
   }
   if (json["any_source"].get<bool>()) {
     results.note(
-        "a receive is from MPI_ANY_SOURCE: only one order of arrival is proved; try others with "
-        "`wormcube mpirun --explore`");
+        "a receive or probe is from MPI_ANY_SOURCE: two orders of arrival are tried; such receives "
+        "take the "
+        "first message to arrive, or the last. Try others with `wormcube mpirun --explore`");
   }
   if (const auto names = json["collectives"].get<std::vector<std::string>>(); !names.empty()) {
     results.note(fmt::format("calls {}: these run wormcube's algorithms", fmt::join(names, ", ")));
@@ -209,7 +187,7 @@ ExitCode prove(Context& context, const ProveCommand& command) {
                     command.ranks, ranks.size()));
   command.output.validate();
   require_writable(command.schedule);
-  const OwnFolder folder;
+  const apps::TemporaryFolder folder("wormcube-prove");
   const std::string program = program_of(command.file, folder);
 
   print_setting(command.output, "prove", command.file);
@@ -234,6 +212,12 @@ ExitCode prove(Context& context, const ProveCommand& command) {
                    {.head = "order", .text = true, .width = 7, .drop = 2},
                    {.head = "brackets", .text = true, .width = 8, .drop = 1},
                    {.head = "proved", .text = true, .width = 6, .verdict = true}});
+  Progress progress(context, command.output, fmt::format("prove {}", command.file));
+  std::vector<double> work;
+  for (const Rank p : ranks)
+    work.push_back(
+        mpi::work_of_cases(function, {settings.counts, settings.root, settings.only_commuting}, p));
+  RowsDone proofs(progress, std::move(work));
   // As many at once as there are cores; results stay in order, and the first that fails ends it.
   std::deque<std::future<Json>> running;
   std::size_t started = 0, calls = 0;
@@ -250,9 +234,13 @@ ExitCode prove(Context& context, const ProveCommand& command) {
   while (!wrong && (started < ranks.size() || !running.empty())) {
     while (started < ranks.size() && running.size() < static_cast<std::size_t>(usable_cores()))
       start();
-    context.set_doing(
-        fmt::format("{} on {} ranks", settings.function, ranks[started - running.size()]));
+    const std::string doing =
+        fmt::format("{} on {} ranks", settings.function, ranks[started - running.size()]);
+    context.set_doing(doing);
+    progress.doing(doing);
+    progress(static_cast<long>(started - running.size()), std::ssize(ranks));
     Json json = running.front().get();
+    proofs.add();
     running.pop_front();
     calls += json["cases"].get<std::size_t>();
     note_details(results, json);
@@ -360,16 +348,19 @@ Action add_prove(CLI::App& program) {
       ->type_name("FILE")
       ->check(file_name())
       ->group("Output");
-  app.add_option("--result", options->result)->group("");  // for the process of one proof
+  // For the process of one proof.
+  app.add_option("--result", options->result)->group("");
+  app.add_flag("--take-last", settings.takes_last)->group("");
   add_output_options(app, options->output, true, false);
   app.footer(
       "Each rank calls the function on marked elements: 8-byte handles that record which ranks' "
       "elements they combine, and in which order. The calls cover every number of ranks, count and "
       "root; separate buffers and in place; a datatype with gaps; and both commutative and "
-      "noncommutative operators. The first wrong element is reported with the MPI call that "
-      "delivered it. If a call hangs, the deadlock table of `wormcube mpirun` is printed. The "
-      "start-ups, blocks and messages in the table are those of the last call: one element for "
-      "each rank, not in place, root 0.\n\n"
+      "noncommutative operators. If a receive is from MPI_ANY_SOURCE, all calls are made twice: in "
+      "the first proof such receives take the first message to arrive, in the second the last. The "
+      "first wrong element is reported with the MPI call that delivered it. If a call hangs, the "
+      "deadlock table of `wormcube mpirun` is printed. The start-ups, blocks and messages in the "
+      "table are those of the last call: one element for each rank, not in place, root 0.\n\n"
       "Exit codes: 0 proved; 1 a wrong result; 2 usage error; 3 deadlock; 4 time limit.\n\n"
       "Examples:\n"
       "  wormcube prove my_allreduce.c --as allreduce\n"

@@ -15,6 +15,7 @@
 #include "wormcube/runtime/schedule/check.hpp"
 
 #include <algorithm>
+#include <csignal>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -22,6 +23,7 @@
 #include <iterator>
 
 #include <fmt/core.h>
+#include <sys/prctl.h>
 
 namespace wormcube::cli {
 namespace {
@@ -82,10 +84,12 @@ void write_result(const std::string& file, const std::string& text) {
 
 void prove_here(const std::string& program, const ProofSettings& settings, Rank ranks,
                 const std::string& result_file) {
+  prctl(PR_SET_PDEATHSIG, SIGKILL);  // it does not outlive `prove`
   const mpi::ProvedFunction& function = mpi::proved_function(settings.operation);
   auto* const prover =
       new mpi::Prover(function, settings.function,
                       {settings.counts, settings.root, settings.only_commuting}, ranks);
+  prover->takes_last = settings.takes_last;
   prover->on_case = [&](const std::string& text) { write_result(result_file, text); };
   mpi::RunOptions run;
   run.program = program;
@@ -144,8 +148,10 @@ void prove_here(const std::string& program, const ProofSettings& settings, Rank 
   std::_Exit(passed);
 }
 
-Json prove_in_process(const ProvedProgram& what, const ProofSettings& settings, Rank ranks,
-                      const std::string& result_file) {
+namespace {
+
+Json prove_once(const ProvedProgram& what, const ProofSettings& settings, Rank ranks,
+                const std::string& result_file) {
   std::vector<std::string> words{"wormcube",
                                  "prove",
                                  what.program,
@@ -173,6 +179,7 @@ Json prove_in_process(const ProvedProgram& what, const ProofSettings& settings, 
   }
   if (settings.only_commuting) words.emplace_back("--commutative");
   if (settings.keeps_schedule) words.insert(words.end(), {"--write-schedule", "-"});
+  if (settings.takes_last) words.emplace_back("--take-last");
   write_result(result_file, "");
   const Child child = run_child("/proc/self/exe", words, true);
   if (child.error != 0)
@@ -208,6 +215,31 @@ Json prove_in_process(const ProvedProgram& what, const ProofSettings& settings, 
             {"cause", ""}}},
           {"no_schedule", ""},
           {"code", failed}};
+}
+
+}  // namespace
+
+Json prove_in_process(const ProvedProgram& what, const ProofSettings& settings, Rank ranks,
+                      const std::string& result_file) {
+  Json json = prove_once(what, settings, ranks, result_file);
+  json["arrival_orders"] = Json::array();
+  if (!json["any_source"].get<bool>()) return json;
+  json["arrival_orders"] = {"first"};
+  if (!json["finding"].is_null()) return json;
+  ProofSettings other = settings;
+  other.takes_last = true;
+  other.keeps_schedule = false;
+  Json last = prove_once(what, other, ranks, result_file);
+  json["arrival_orders"].push_back("last");
+  for (const char* const key : {"cases", "passed_on"})
+    json[key] = json[key].get<std::size_t>() + last[key].get<std::size_t>();
+  if (last["finding"].is_null()) return json;
+  json["finding"] = last["finding"];
+  json["finding"]["call"] = json["finding"]["call"].get<std::string>() +
+                            "; receives from MPI_ANY_SOURCE take the last message to arrive";
+  json["code"] = last["code"];
+  json.erase("schedule");
+  return json;
 }
 
 }  // namespace wormcube::cli

@@ -22,6 +22,7 @@ struct ProofSettings {
   std::string eager = "0";
   double stall = 10, time_limit = 0;
   bool keeps_schedule = false;
+  bool takes_last = false;  ///< receives from any source take the last message to arrive
 };
 
 /// Runs the program's ranks in this process, which it ends: the result is in the file.

@@ -42,7 +42,7 @@ struct CallLog {
   std::unordered_map<std::uint64_t, std::size_t> send_by_start;
   std::unordered_map<std::uint64_t, CallSite> posted;
   std::vector<Combination> combinations;
-  bool any_source = false;         // some receive was from any source
+  bool any_source = false;         // some receive or probe was from any source
   std::set<Function> collectives;  // that were called meanwhile
 
   void clear() { *this = {}; }

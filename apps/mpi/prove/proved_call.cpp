@@ -109,6 +109,14 @@ std::vector<ProofCase> proof_cases(const ProvedFunction& function, const CaseOpt
   return cases;
 }
 
+double work_of_cases(const ProvedFunction& function, const CaseOptions& options, Rank ranks) {
+  const double blocks = has_many_blocks(function) ? ranks : 1, call = 16;
+  double work = 0;
+  for (const ProofCase& each : proof_cases(function, options, ranks))
+    work += ranks * (call + blocks * static_cast<double>(each.count));
+  return work;
+}
+
 int call_function(const ProvedFunction& function, void* address, const CallArguments& with) {
   const auto& [send, receive, count, type, op, root, on] = with;
   switch (function.form) {

@@ -56,6 +56,9 @@ std::vector<std::size_t> default_counts(const ProvedFunction& function, Rank ran
 std::vector<ProofCase> proof_cases(const ProvedFunction& function, const CaseOptions& options,
                                    Rank ranks);
 
+/// A measure of the work of those cases, for an estimate of the time.
+double work_of_cases(const ProvedFunction& function, const CaseOptions& options, Rank ranks);
+
 /// What a call gets.
 struct CallArguments {
   const void* send;  ///< MPI_IN_PLACE: in place

@@ -230,8 +230,32 @@ void Prover::posted(Rank rank, const MessagePattern& from, std::uint64_t started
   const RankData& own = data(rank);
   if (!own.inside) return;
   const std::lock_guard lock(mutex_);
-  log_.any_source = log_.any_source || from.source == any_source;
+  log_.any_source = log_.any_source || from.source == any_source;  // persistent ones, too
   log_.posted.emplace(started, CallSite{own.state->call.function, own.state->call.at});
+}
+
+// A probe without success lets the other ranks go on.
+MessagePattern Prover::narrowed(Rank rank, const MessagePattern& from, MessageQueries& messages) {
+  if (!data(rank).inside || from.source != any_source) return from;
+  {
+    const std::lock_guard lock(mutex_);
+    log_.any_source = true;
+  }
+  if (!takes_last) return from;
+  std::vector<bool> is_here(static_cast<std::size_t>(size_));
+  MessagePattern last = from;
+  constexpr int quiet_rounds = 2;
+  for (int quiet = 0; quiet < quiet_rounds; ++quiet) {
+    for (Rank source = 0; source < size_; ++source) {
+      if (is_here[static_cast<std::size_t>(source)]) continue;
+      const MessagePattern exact{source, from.tag, from.context};
+      if (!messages.probe(exact)) continue;
+      is_here[static_cast<std::size_t>(source)] = true;
+      last = exact;
+      quiet = -1;
+    }
+  }
+  return last;
 }
 
 namespace {

@@ -64,12 +64,16 @@ class Prover final : public Observer {
   /// The case in progress, and the ranks that have returned from it.
   std::string current_case() const { return cases_[case_].text(function_); }
   std::vector<Rank> returned() const;
+  /// Receives from any source take the last of the messages that arrive while nobody else can go
+  /// on. Otherwise they take the first.
+  bool takes_last = false;
   /// Called before each case by rank 0.
   std::function<void(const std::string& text)> on_case = [](const std::string&) {};
 
   void enter(Rank rank, Function function) override;
   void leave(Rank) override {}
   void posted(Rank rank, const MessagePattern& from, std::uint64_t started) override;
+  MessagePattern narrowed(Rank rank, const MessagePattern& from, MessageQueries& messages) override;
   void sent(const SentMessage& message, std::uint64_t started, bool waits) override;
   void send_ended(const SentMessage& message, std::uint64_t started, std::uint64_t ended) override;
   void received(const SentMessage& message, std::uint64_t started, std::uint64_t ended) override;

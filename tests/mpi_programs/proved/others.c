@@ -193,6 +193,29 @@ int leaves_a_message(void *buffer, int count, MPI_Datatype type, int root, MPI_C
   return MPI_SUCCESS;
 }
 
+/* Receives in any order: by its source (right), or as if each rank's message came after that of the rank before
+   (mutant). Messages start in that order, which no rule of MPI keeps. */
+int chained_gather(const void *send, int count, MPI_Datatype type, void *receive, int each, MPI_Datatype its_type, int root,
+                   MPI_Comm comm) {
+  MPI_Request request;
+  MPI_Status status;
+  ask(comm);
+  const int own = (rank - root + ranks) % ranks; /* 1, 2, .. are the senders */
+  if (own > 0) {
+    if (own > 1) MPI_Recv(NULL, 0, MPI_BYTE, (rank - 1 + ranks) % ranks, 2, comm, MPI_STATUS_IGNORE);
+    MPI_Isend(send, count, type, root, 1, comm, &request);
+    if (own < ranks - 1) MPI_Send(NULL, 0, MPI_BYTE, (rank + 1) % ranks, 2, comm);
+    return MPI_Wait(&request, MPI_STATUS_IGNORE);
+  }
+  if (send != MPI_IN_PLACE) copy(send, at(receive, root * each, its_type), count, type);
+  for (int i = 1; i < ranks; ++i) {
+    MPI_Probe(MPI_ANY_SOURCE, 1, comm, &status);
+    const int from = status.MPI_SOURCE, place = MUTANT == 1 ? (root + i) % ranks : from;
+    MPI_Recv(at(receive, place * each, its_type), each, its_type, from, 1, comm, MPI_STATUS_IGNORE);
+  }
+  return MPI_SUCCESS;
+}
+
 int dissemination_barrier(MPI_Comm comm) {
   ask(comm);
   for (int mask = 1; mask < ranks; mask *= MUTANT == 1 ? 4 : 2) { /* mutant: too few rounds */

@@ -87,6 +87,11 @@ endif()
 prove("a rank that polls for ever" "${of_others} poll_for_ever --as broadcast --stall 0.5" "wormcube: hangs: all ranks have only polled or waited for 0.5 s rank call .*MPI_Iprobe.*code 3.*")
 prove("a message that nobody receives" "${of_others} leaves_a_message --as broadcast" "FAILED 2 ranks, 0 elements, root 0 wrong rank 1 sends 0 bytes to rank 0 with tag 8 .MPI_Isend at others.c:[0-9]+., and no receive takes them code 1")
 prove("calls that are passed on" "others.c --ranks 3 --function passes_on --as broadcast" "3 .* no schedule and no counts: the call is passed on to PMPI_Bcast proved 27 calls on 3 ranks code 0")
+set(any_source "a receive or probe is from MPI_ANY_SOURCE: two orders of arrival are tried; such receives take the first message to arrive, or the last\\.")
+prove("receives from any source, in two orders of arrival" "others.c --ranks 1..5 --function chained_gather --as gather"
+      "${any_source}.* proved 329 calls on 1..5 ranks code 0")
+prove("what is right in one order of arrival only" "others.c --ranks 1..5 --function chained_gather --as gather"
+      "${any_source}.*FAILED 3 ranks, 1 element, root 0; receives from MPI_ANY_SOURCE take the last message to arrive wrong rank 0 ends with 2, not 1, in element 0 of block 1 cause brought by MPI_Recv at others.c:[0-9]+ on rank 0, source 2, tag 1, step [0-9]+ code 1" MUTANT 1)
 # A file of an earlier run is no schedule.
 file(WRITE ${mpi_folder}/earlier.txt "earlier")
 prove("a schedule that does not exist" "others.c --ranks 3 --function passes_on --as broadcast --quiet --write-schedule '${mpi_folder}/earlier.txt'"

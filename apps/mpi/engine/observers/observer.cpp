@@ -54,9 +54,10 @@ Request ObservedRequests::start(const Op& op, std::uint32_t context, Mode mode,
 }
 
 Request ObservedRequests::start(const MessagePattern& from, Span room) {
+  const MessagePattern wanted = narrowed(from);
   const std::uint64_t started = observers_.stamp();
   observers_.posted(rank_, from, started);
-  const Request request = below_.start(from, room);
+  const Request request = below_.start(wanted, room);
   describe(request, from, room, started, true);
   return request;
 }
@@ -145,8 +146,9 @@ std::size_t ObservedRequests::wait_some(std::span<Request> requests, std::span<s
 
 // A claimed message takes its place among the receives when it is claimed.
 std::optional<Request> ObservedRequests::take(const MessagePattern& pattern, Status& status) {
+  const MessagePattern wanted = narrowed(pattern);
   const std::uint64_t started = observers_.stamp();
-  const auto taken = below_.take(pattern, status);
+  const auto taken = below_.take(wanted, status);
   if (!taken) return taken;
   observers_.posted(rank_, pattern, started);
   describe(*taken, pattern, {}, started, true);
@@ -154,9 +156,10 @@ std::optional<Request> ObservedRequests::take(const MessagePattern& pattern, Sta
 }
 
 Request ObservedRequests::wait_to_take(const MessagePattern& pattern, Status& status) {
+  const MessagePattern wanted = narrowed(pattern);
   const std::uint64_t started = observers_.stamp();
   observers_.posted(rank_, pattern, started);
-  const Request taken = below_.wait_to_take(pattern, status);
+  const Request taken = below_.wait_to_take(wanted, status);
   describe(taken, pattern, {}, started, true);
   return taken;
 }

@@ -42,6 +42,12 @@ class Observer {
   virtual void leave(Rank rank) = 0;
   /// A receive begins. \param started  the number that received() repeats
   virtual void posted(Rank /*rank*/, const MessagePattern& /*from*/, std::uint64_t /*started*/) {}
+  /// Which messages a receive or probe may match: an observer that tries orders of arrival narrows
+  /// the pattern. Called before posted().
+  virtual MessagePattern narrowed(Rank /*rank*/, const MessagePattern& from,
+                                  MessageQueries& /*messages*/) {
+    return from;
+  }
   /// \param started  a number above all numbers given to events that happened before this one
   /// \param waits  whether the send completes only when it is received
   virtual void sent(const SentMessage& message, std::uint64_t started, bool waits) = 0;
@@ -68,6 +74,10 @@ class Observers {
   }
   void posted(Rank rank, const MessagePattern& from, std::uint64_t started) {
     for (Observer* const each : all_) each->posted(rank, from, started);
+  }
+  MessagePattern narrowed(Rank rank, MessagePattern from, MessageQueries& messages) {
+    for (Observer* const each : all_) from = each->narrowed(rank, from, messages);
+    return from;
   }
   void sent(const SentMessage& message, std::uint64_t started, bool waits) {
     for (Observer* const each : all_) each->sent(message, started, waits);
@@ -111,9 +121,11 @@ class ObservedRequests final : public Requests {
   std::size_t wait_some(std::span<Request> requests, std::span<std::size_t> indices,
                         std::span<Status> statuses) override;
   std::optional<Status> probe(const MessagePattern& pattern) override {
-    return below_.probe(pattern);
+    return below_.probe(narrowed(pattern));
   }
-  Status wait_for(const MessagePattern& pattern) override { return below_.wait_for(pattern); }
+  Status wait_for(const MessagePattern& pattern) override {
+    return below_.wait_for(narrowed(pattern));
+  }
   std::optional<Request> take(const MessagePattern& pattern, Status& status) override;
   Request wait_to_take(const MessagePattern& pattern, Status& status) override;
   void receive(Request taken, Span room) override {
@@ -140,6 +152,9 @@ class ObservedRequests final : public Requests {
     Span room = {};
   };
   Open& of(Request request);
+  MessagePattern narrowed(const MessagePattern& from) {
+    return observers_.narrowed(rank_, from, below_);
+  }
   void describe(Request request, const Op& op, std::uint32_t context, Mode mode);
   void describe(Request request, const MessagePattern& from, Span room, std::uint64_t started,
                 bool active);
