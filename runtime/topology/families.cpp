@@ -268,8 +268,9 @@ constexpr std::array all_kinds{
     NetworkKind{.name = "petersen",
                 .example = "petersen",
                 .syntax = "petersen",
-                .meaning = "Petersen's graph: nodes 0 to 4 form a cycle, each of these nodes v is "
-                           "joined to v + 5, and 5 7 9 6 8 form another cycle",
+                .meaning =
+                    "the Petersen graph: nodes 0 to 4 form a cycle, each of these nodes v is "
+                    "joined to v + 5, and 5 7 9 6 8 form another cycle",
                 .nodes = "10",
                 .samples = "petersen"},
     NetworkKind{.name = "ccc",

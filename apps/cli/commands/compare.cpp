@@ -391,8 +391,8 @@ Action add_compare(CLI::App& program) {
       ->type_name("NAME[:OPTION=VALUE..],NAME..")
       ->description(
           "Two or more names from `wormcube list`, separated by commas, each optionally with "
-          "options (suh-mesh:order=parity); without options, the cheapest are chosen for each "
-          "block size");
+          "options (suh-mesh:order=parity); if you give none, the cheapest options are chosen for "
+          "each block size");
   add_schedule_option(app, options->schedule, true);
   add_sizes_option(app, options->bytes, "Block sizes");
   add_call_options(app, options->call);

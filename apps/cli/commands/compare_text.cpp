@@ -148,7 +148,7 @@ std::vector<std::string> explain(std::span<const ComparedCall> calls, Bytes byte
     text += fmt::format(" {}{} takes longer: {}.", cost == "formula" ? "" : "By formula, ",
                         slow.name, more);
   }
-  if (!less.empty()) text += fmt::format(" {} takes longer, but less: {}.", fast.name, less);
+  if (!less.empty()) text += fmt::format(" {} loses less time than it gains: {}.", fast.name, less);
   return {text};
 }
 

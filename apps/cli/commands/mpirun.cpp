@@ -279,7 +279,7 @@ Action add_mpirun(CLI::App& program) {
   app.add_option(
          "--cost", options->auto_by,
          "The cost that `auto` minimises. formula: modelled time on the network; work: cost of "
-         "emulation, from dry runs, which usually picks the fastest algorithm on this computer")
+         "emulation, from dry runs; this usually picks the fastest algorithm on this computer")
       ->type_name("formula|work")
       ->check(one_of({"formula", "work"}))
       ->capture_default_str()

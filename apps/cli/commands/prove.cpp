@@ -312,7 +312,7 @@ Action add_prove(CLI::App& program) {
       ->delimiter(',')
       ->check(between(0, 1 << 20))
       ->group("What");
-  app.add_option("--root", settings.root, "Prove this root only (default: all)")
+  app.add_option("--root", settings.root, "Prove the function for this root only (default: all)")
       ->type_name("RANK")
       ->check(between(0, most_ranks - 1))
       ->group("What");
@@ -355,7 +355,7 @@ Action add_prove(CLI::App& program) {
   app.footer(
       "Each rank calls the function on marked elements: 8-byte handles that record which ranks' "
       "elements they combine, and in which order. The calls cover every number of ranks, count and "
-      "root; separate buffers and in place; a datatype with gaps; and both commutative and "
+      "root; separate buffers and in-place calls; a datatype with gaps; and both commutative and "
       "noncommutative operators. If a receive is from MPI_ANY_SOURCE, all calls are made twice: in "
       "the first proof such receives take the first message to arrive, in the second the last. The "
       "first wrong element is reported with the MPI call that delivered it. If a call hangs, the "

@@ -455,8 +455,8 @@ Action add_show(CLI::App& program) {
       ->group("Output");
   app.footer(
       "A dry run executes every node's program without data and records its messages. The output "
-      "is one table of messages "
-      "per step, followed by the traffic of every link:\n"
+      "is one table of messages per step, followed by the traffic of every link. Columns of the "
+      "tables:\n"
       "  from, to  sending and receiving node\n"
       "  load      largest number of messages on one link of the route, including this\n"
       "            message; 1: no contention\n"

@@ -114,13 +114,14 @@ Action add_transpose(CLI::App& program) {
   add_overwrite_flag(app, options->application);
   add_application_options(app, options->application);
   app.footer(
-      "Node r holds a share of the rows, and each pair of nodes exchanges one block. If there are "
+      "Each node holds a share of the rows, and each pair of nodes exchanges one block. If there "
+      "are "
       "more nodes than rows, some nodes have no rows. Every element of the result is compared with "
       "the original, bit for bit.\n\n"
-      "Times: wall time covers the whole run. Its parts are core time, so they add up to cores x "
-      "wall time: computing, rearranging (packing, local transposition), combining, host copies, "
-      "moving data (copying messages), network and switching (routes, reservations, matching, "
-      "switching nodes), and idle time.\n\n"
+      "Times: wall time covers the whole run. Its parts are core times, which add up to cores x "
+      "wall time. They are: computing, rearranging (packing, local transposition), combining, "
+      "host copies, moving data (copying messages), network and switching (routes, reservations, "
+      "matching, switching nodes), and idle time.\n\n"
       "Examples:\n"
       "  wormcube transpose\n"
       "  wormcube transpose --shape 3000x17 --type complex --on mesh:6x5\n"

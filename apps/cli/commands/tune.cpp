@@ -314,9 +314,10 @@ Action add_tune(CLI::App& program) {
   auto options = std::make_shared<TuneCommand>();
   CLI::App& app = *program.add_subcommand("tune",
                                           "Measure the emulator on this computer, and fit the cost "
-                                          "model's constants as a machine profile");
-  app.add_option("OPERATION", options->operations, "One or more operations to measure")
-      ->capture_default_str();
+                                          "model's constants to the results, as a machine profile");
+  app.add_option("OPERATION", options->operations,
+                 "Operations to measure (default: alltoall, allgather, broadcast, reduce_scatter, "
+                 "allreduce)");
   app.add_option("--on", options->on, "The network")
       ->type_name("TOPOLOGY")
       ->capture_default_str()

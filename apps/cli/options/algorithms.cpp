@@ -49,9 +49,8 @@ void add_algorithm_options(CLI::App& app, AlgorithmOptions& options) {
   app.add_option("--algorithm", options.names,
                  "Names from `wormcube list`, separated by commas, each optionally with options: "
                  "suh-mesh:order=parity:ring=folded. `auto`: the algorithm with the lowest "
-                 "modelled time (or, with --cost, the lowest replayed time or work), for one port "
-                 "unless --ports all is given; never one that `list` marks `no`. `all`: every "
-                 "algorithm that can run on this network")
+                 "modelled time, for one port unless --ports all is given; never one that `list` "
+                 "marks `no`. `all`: every algorithm that can run on this network")
       ->type_name("NAME[:OPTION=VALUE..][,NAME..]|auto|all")
       ->delimiter(',')
       ->allow_extra_args(false)
