@@ -100,6 +100,16 @@ std::string HelpFormatter::make_description(const CLI::App* app) const {
   return wrap(app->get_description(), 0, 0) + "\n\n";
 }
 
+std::string HelpFormatter::make_usage(const CLI::App* app, std::string name) const {
+  std::string usage = CLI::Formatter::make_usage(app, std::move(name));
+  const std::string& command = app->get_name();
+  const char* passed_on = command == "mpirun"                         ? " PROGRAM [ARGUMENT..]"
+                          : command == "mpicc" || command == "mpicxx" ? " [ARGUMENT..]"
+                                                                      : "";
+  usage.insert(usage.find_last_not_of('\n') + 1, passed_on);
+  return usage;
+}
+
 std::string HelpFormatter::make_option(const CLI::Option* option, bool is_positional) const {
   std::string name = make_option_name(option, is_positional);
   std::string description = option->get_description();

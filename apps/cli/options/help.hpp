@@ -14,6 +14,8 @@ namespace wormcube::cli {
 class HelpFormatter final : public CLI::Formatter {
  public:
   std::string make_description(const CLI::App* app) const override;
+  /// With the words that a command passes on to a program or a compiler.
+  std::string make_usage(const CLI::App* app, std::string name) const override;
   std::string make_option(const CLI::Option* option, bool is_positional) const override;
   std::string make_group(std::string group, bool is_positional,
                          std::vector<const CLI::Option*> options) const override;
