@@ -199,9 +199,9 @@ Verdicts verdicts_of(NamedSchedule& named) {
           std::move(fault)};
 }
 
-const char* const kinds[]{"dropped",    "half dropped",   "doubled",
-                          "swapped",    "sent elsewhere", "wrong block",
-                          "wrong size", "a step early",   "operands turned round"};
+const char* const fault_kinds[]{"dropped",    "half dropped",   "doubled",
+                                "swapped",    "sent elsewhere", "wrong block",
+                                "wrong size", "a step early",   "operands turned round"};
 
 struct Tally {
   int mutants = 0, right = 0, refused = 0;
@@ -214,7 +214,7 @@ void mutate_all(const std::string& network, int of_each_kind, std::map<std::stri
   each_named_call(network, [&](const Algorithm& algorithm, const NamedSchedule& named) {
     const std::string text = named_schedule_text(named);
     ++schedules;
-    for (const char* const kind : kinds) {
+    for (const char* const kind : fault_kinds) {
       for (int i = 0; i < of_each_kind; ++i) {
         EditedText edited(text);
         REQUIRE(edited.text() != "");
@@ -237,7 +237,7 @@ void mutate_all(const std::string& network, int of_each_kind, std::map<std::stri
   });
 }
 
-void report(const std::map<std::string, Tally>& tallies, int schedules) {
+void print_tallies(const std::map<std::string, Tally>& tallies, int schedules) {
   std::string text = std::to_string(schedules) + " schedules";
   for (const auto& [kind, tally] : tallies) {
     text += "; " + kind + ": " + std::to_string(tally.mutants) + " mutants, " +
@@ -254,7 +254,7 @@ TEST_CASE("a schedule with a fault is proved if and only if a run with data is r
   int schedules = 0;
   for (const char* const network : {"ring:4", "torus:2x3"})
     mutate_all(network, 1, tallies, schedules);
-  REQUIRE(tallies.size() == std::size(kinds));
+  REQUIRE(tallies.size() == std::size(fault_kinds));
   for (const auto& [kind, tally] : tallies) {
     CAPTURE(kind);
     CHECK(tally.mutants > 20);
@@ -272,7 +272,7 @@ TEST_CASE("schedules with faults on many networks", "[schedule][mutants][.]") {
   for (const char* const network : {"hypercube:3", "mesh:2x4", "torus:4x4", "complete:7", "line:5",
                                     "tree:8", "torus:3x3", "ring:6", "ghc:4x3"})
     mutate_all(network, 3, tallies, schedules);
-  report(tallies, schedules);
+  print_tallies(tallies, schedules);
 }
 
 // The comparison is worth something only if it can fail.
