@@ -48,8 +48,8 @@ bool is_cell_frame(const Layout& layout, const NodeSets& sets, Rank cell, const 
 
 }  // namespace
 
-Marks overlay_marks(const Layout& layout, const NodeSets& sets) {
-  Marks marks;
+std::vector<CellFrame> cell_frames(const Layout& layout, const NodeSets& sets) {
+  std::vector<CellFrame> frames;
   std::map<Rank, Box> cells;
   for (std::size_t i = 0; i < sets.cell_of.size(); ++i) {
     cells[sets.cell_of[i]].cover(layout.places[i]);
@@ -57,9 +57,16 @@ Marks overlay_marks(const Layout& layout, const NodeSets& sets) {
   for (const auto& [cell, box] : cells) {
     if (!is_cell_frame(layout, sets, cell, box)) continue;
     const double room = 1.55 * layout.radius;
-    marks.push_back(rect_mark(box.least - Point{room, room},
-                              box.most - box.least + Point{2 * room, 2 * room}, layout.radius, {},
-                              colours::mute, 1.2));
+    frames.push_back(
+        {box.least - Point{room, room}, box.most - box.least + Point{2 * room, 2 * room}});
+  }
+  return frames;
+}
+
+Marks overlay_marks(const Layout& layout, const NodeSets& sets) {
+  Marks marks;
+  for (const CellFrame& frame : cell_frames(layout, sets)) {
+    marks.push_back(rect_mark(frame.corner, frame.size, layout.radius, {}, colours::mute, 1.2));
     marks.back().dash = {5, 4};
     marks.back().data = " class=\"cell\"";
   }

@@ -14,6 +14,11 @@ namespace wormcube::apps {
 /// A coloured edge around the nodes of each set, and a dashed frame around each cell whose nodes lie
 /// together.
 Marks overlay_marks(const Layout& layout, const NodeSets& sets);
+/// Around the nodes of a cell.
+struct CellFrame {
+  Point corner, size;
+};
+std::vector<CellFrame> cell_frames(const Layout& layout, const NodeSets& sets);
 /// What the colours mean. The frames have an entry if there are cells.
 std::vector<LegendEntry> overlay_legend(const NodeSets& sets);
 

@@ -83,13 +83,6 @@ std::vector<int> bits_of(const Topology& topology, PartsOrder order) {
   return order == PartsOrder::interleaved ? bits_interleaved(topology) : bits_ascending(topology);
 }
 
-/// The lines of one dimension after another, backwards the last first.
-std::vector<GatherCopy> lines_round(const Topology& topology) {
-  std::vector<LineGather> rules;
-  for (const Rank n : topology.sizes()) rules.push_back(gather_round(n));
-  return {gather_by_dimension(std::move(rules), in_order(topology))};
-}
-
 /// All nodes' blocks combined in the order of ranks, on every node, with the same bits on all:
 /// each node combines one part of the block, and all gather the parts. Parts are whole elements,
 /// some empty if there are few.

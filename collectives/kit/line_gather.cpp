@@ -160,6 +160,12 @@ GatherCopy gather_by_dimension(std::vector<LineGather> rules, std::span<const in
   return copy;
 }
 
+std::vector<GatherCopy> lines_round(const Topology& topology) {
+  std::vector<LineGather> rules;
+  for (const Rank n : topology.sizes()) rules.push_back(gather_round(n));
+  return {gather_by_dimension(std::move(rules), in_order(topology))};
+}
+
 namespace {
 
 /// A copy in the form in which nodes look it up.

@@ -59,6 +59,9 @@ std::vector<int> in_order(const Topology& topology);
 /// The dimensions one after another, each with all its steps.
 GatherCopy gather_by_dimension(std::vector<LineGather> rules, std::span<const int> order);
 
+/// Round the lines of one dimension after another; backwards the last dimension comes first.
+std::vector<GatherCopy> lines_round(const Topology& topology);
+
 /// The reduce-scatter that is the copy backwards, of which HandoverPlan makes both.
 Handovers gather_handovers(const Topology& topology, const GatherCopy& copy);
 std::vector<HandoverPlan> gather_plans(const Topology& topology, std::span<const GatherCopy> copies,

@@ -3,6 +3,7 @@
 #include "wormcube/collectives/core/algorithm.hpp"
 #include "wormcube/collectives/core/reduction.hpp"
 #include "wormcube/collectives/kit/halving.hpp"
+#include "wormcube/collectives/kit/line_gather.hpp"
 #include "wormcube/collectives/kit/loads.hpp"
 #include "wormcube/collectives/kit/parts.hpp"
 #include "wormcube/collectives/kit/ring.hpp"
@@ -92,7 +93,15 @@ void reduce_by_parts(Node& node, const Call& call) {
       reduce_scatter_parts(node, scatter);
       return gather_parts(node, parts, root);
     case GatherPattern::mesh:
-      reduce_scatter_mesh(node, scatter);
+      if (reduction.commutative) {
+        const auto& plans =
+            node.plan<std::vector<HandoverPlan>>("reduce-scatter-gather mesh", {}, [&] {
+              return gather_plans(node.topology(), lines_round(node.topology()), node.rank());
+            });
+        reduce_scatter_copies(node, plans, reduction, in, parts[r]);
+      } else {
+        reduce_scatter_mesh(node, scatter);
+      }
       return gather_parts_by_dimension(node, parts, root);
     case GatherPattern::ring: {
       const Positions ring(node.topology(), reduction.commutative);
@@ -118,7 +127,10 @@ Prediction predict_reduce_by_parts(const Setting& setting) {
     case GatherPattern::doubling:
       break;
     case GatherPattern::mesh: {
-      Prediction prediction = of_parts(reduce_scatter_mesh_cost(topology, commutative), p);
+      Prediction prediction =
+          of_parts(commutative ? gather_cost(topology, lines_round(topology))
+                               : reduce_scatter_mesh_cost(topology, commutative),
+                   p);
       for (const Rank n : topology.sizes()) *prediction.startups += log2_ceiling(n);
       *prediction.transmission_blocks += gathered;
       prediction.link_load = p > 1 ? 1 : 0;

@@ -1420,6 +1420,27 @@ const cases = {
     expect("nothing on the console, no request", noise);
     await page.close();
   },
+  async "sets of nodes"() {
+    const legendOf = (page) => page.$eval("#page .legend", (legend) => [...legend.querySelectorAll(".node-set, .cell")].map((sample) => sample.parentElement.textContent));
+    run("draw", "alltoall", "--on", "torus:8x8", "--algorithm", "kim-a1", "--node-sets", "--html", "page.html", "--quiet");
+    const marked = await open("page.html"), picture = run("draw", "alltoall", "--on", "torus:8x8", "--algorithm", "kim-a1", "--node-sets", "--step", "0", "--svg", "-");
+    const names = await legendOf(marked.page);
+    expect("the legend names the sets and the cells", names.length > 1 && names.every((name) => picture.includes(name)) ? [] : [JSON.stringify(names)]);
+    const count = (name) => (picture.match(new RegExp(`class="${name}"`, "g")) ?? []).length;
+    for (const name of ["set", "cell"]) expect(`as many as in a still picture: ${name}`, differ(name, (await marked.page.$$(`.sets .${name}`)).length, count(name)));
+    expect("nothing on the console, no request", marked.noise);
+    await marked.page.close();
+    run("draw", "alltoall", "--on", "torus:8x8", "--algorithm", "kim-a1", "--html", "page.html", "--quiet");
+    const plain = await open("page.html");
+    expect("none without the option", differ("legend", await legendOf(plain.page), []));
+    expect("no marks either", differ("marks", (await plain.page.$$(".sets rect")).length, 0));
+    await plain.page.close();
+    run("draw", "alltoall", "--on", "torus:24x24", "--algorithm", "kim-a1", "--node-sets", "--html", "page.html", "--quiet");
+    const canvas = await open("page.html");
+    expect("a canvas has the legend too", (await legendOf(canvas.page)).length > 1 ? [] : ["no entries"]);
+    expect("nothing on the console, no request", canvas.noise);
+    await canvas.page.close();
+  },
 };
 
 try {

@@ -1,4 +1,4 @@
-// wormcube matvec, sort and lookup: files in and out, figures, verdicts, mistakes.
+// wormcube matvec, sort, prefix and lookup: files in and out, figures, verdicts, mistakes.
 // SPDX-License-Identifier: Apache-2.0
 #include "wormcube/apps/io/array.hpp"
 #include "wormcube/tests/cli/program.hpp"
@@ -66,6 +66,30 @@ TEST_CASE("sort reads CSV and .npy, and writes what is sorted", "[cli][sort]") {
   CHECK(run_wormcube(on + "--count 0").exit == 0);
 }
 
+TEST_CASE("prefix prints a few sums, and reads and writes files", "[cli][prefix]") {
+  const Output few = run_wormcube("prefix --numbers 3,1,4,0,2 --on line:2");
+  CHECK(few.exit == 0);
+  CHECK_THAT(few.out, Contains("prefix sums: 3 4 8 8 10\n"));
+  const auto json = run_wormcube("prefix --numbers 3,1,4,0,2 --on hypercube:2 --json -").json();
+  CHECK(json["sums"] == nlohmann::json({3, 4, 8, 8, 10}));
+  CHECK(json["wrong"] == 0);
+  CHECK(json["passed"] == true);
+  CHECK(json["collectives"].size() == 1);
+  CHECK(json["schedule"]["startups"] == 2);
+  const TemporaryFile csv(".csv", "day,rain\n1,0.5\n2,0\n3,-2\n4,1\n"), sums(".csv"), npy(".npy");
+  CHECK(run_wormcube("prefix --on ring:3 --input " + csv.path() + " --column rain --output " +
+                     sums.path())
+            .exit == 0);
+  CHECK(read_text(sums.path()) == "sum\n0.5\n0.5\n-1.5\n-0.5\n");
+  const auto many =
+      run_wormcube("prefix --on mesh:2x3 --count 1000 --json - --output " + npy.path()).json();
+  CHECK(many["sums"].is_null());
+  CHECK(many["numbers"] == 1000);
+  CHECK(many["type"] == "int64");
+  CHECK(read_npy(npy.path()).elements() == 1000);
+  CHECK(run_wormcube("prefix --on ring:3 --count 0").exit == 0);
+}
+
 TEST_CASE("lookup reads a table and keys, and writes values and what is absent", "[cli][lookup]") {
   const TemporaryFile table(".csv", "id,price\n7,1.5\n-3,20\n12,0.25\n"),
       keys(".csv", "12\n7\n8\n12\n");
@@ -90,8 +114,8 @@ TEST_CASE("lookup reads a table and keys, and writes values and what is absent",
 TEST_CASE(
     "the applications run on any nodes, threads and fibers, and repeat their data by the seed",
     "[cli]") {
-  const std::string command =
-      GENERATE("matvec --shape 20x31", "sort --count 500", "lookup --entries 50 --lookups 300");
+  const std::string command = GENERATE("matvec --shape 20x31", "sort --count 500",
+                                       "prefix --count 500", "lookup --entries 50 --lookups 300");
   const std::string on = GENERATE("complete:1", "ring:7", "torus:4x4", "hypercube:3");
   for (const std::string executor : {"threads", "fibers --lockstep"}) {
     const TemporaryFile first(".npy"), second(".npy");
@@ -132,6 +156,12 @@ TEST_CASE("mistakes with the applications end with exit code 2 and one line", "[
            {"sort --count 100000000000000", "needs"},
            {"sort --count -1", "-1"},
            {"sort --count 5 --output /nonexistent/x.npy", "/nonexistent/x.npy"},
+           {"prefix --numbers 1,x", "x"},
+           {"prefix --numbers 1,2 --count 3", "--numbers already gives the numbers"},
+           {"prefix --input " + n + " --count 3", "--input already defines the numbers"},
+           {"prefix --type float", "prefix adds int64 or double numbers"},
+           {"prefix --column x", "name the file with --input"},
+           {"prefix --algorithm scan=hypercube", "'scan' is not called here"},
            {"lookup --table " + n, "--table needs --keys"},
            {"lookup --keys " + n, "--keys needs --table"},
            {"lookup --table " + repeated.path() + " --keys " + n, "key 1 occurs in rows 0 and 2"},

@@ -9,6 +9,7 @@
 
 #include <algorithm>
 #include <optional>
+#include <set>
 #include <string>
 #include <tuple>
 #include <utility>
@@ -121,6 +122,19 @@ TEST_CASE("pictures mark the sets of nodes that an algorithm has", "[cli]") {
   const auto sheet =
       run_wormcube(std::string("draw ") + algorithm + " --on " + network + " --node-sets --svg -");
   CHECK_THAT(sheet.out, Contains(entry));
+  const auto page =
+      run_wormcube(std::string("draw ") + algorithm + " --on " + network + " --node-sets --html -");
+  const std::string start = "id=\"wormcube\">";
+  const auto first = page.out.find(start) + start.size();
+  const auto json =
+      nlohmann::json::parse(page.out.substr(first, page.out.find("</script>", first) - first));
+  const auto& sets = json["plays"][0]["sets"];
+  CHECK(sets["of"]["count"] == json["network"]["nodes"]);
+  std::set<std::string> names;
+  for (const auto& set : sets["names"]) names.insert(set["name"]);
+  const bool is_named = names.contains(entry);
+  CHECK(is_named == (std::string_view(entry) != "cell"));
+  if (!is_named) CHECK(sets["cells"].size() == 4);
 }
 
 TEST_CASE("sets of nodes are refused where there are none, or no picture", "[cli]") {
@@ -128,8 +142,8 @@ TEST_CASE("sets of nodes are refused where there are none, or no picture", "[cli
       std::pair("show alltoall --on ring:4 --algorithm shift --step 0 --node-sets --svg -",
                 "alltoall shift has no sets of nodes; these have: "),
       std::pair("show alltoall --on torus:8x8 --algorithm kim-a1 --node-sets", "add --svg FILE"),
-      std::pair("draw alltoall --on torus:8x8 --algorithm kim-a1 --node-sets --html -",
-                "add --svg, --pdf or --frames"));
+      std::pair("draw alltoall --on torus:8x8 --algorithm kim-a1 --node-sets --thumbnail -",
+                "add --html, --svg, --pdf or --frames"));
   const auto refused = run_wormcube(arguments);
   CHECK(refused.exit == 2);
   CHECK_THAT(refused.err, Contains(text));

@@ -111,6 +111,11 @@ COMMANDS = {
         "matvec --on mesh:2x3 --shape 20x30 --vectors-on diagonal --executor fibers",
         "matvec --on hypercube:2 --shape 9x8 --algorithm broadcast=binomial,reduce=halving", "matvec --on ring:1 --shape 3x2",
     ],
+    "prefix": [
+        "prefix --numbers 3,1,4,0,2 --on line:2", "prefix --on torus:4x4 --count 1000 --machine t3d --memory-rate 0.3", "prefix --on ring:3 --count 50 --type double --no-verify --iterations 3",
+        "prefix --on mesh:2x3 --count 500 --executor fibers", "prefix --on line:4 --count 0",
+        "prefix --on torus:4x4 --count 100000 --iterations 1000000 --time-limit 0.05",
+    ],
     "sort": [
         "sort --on torus:4x4 --count 1000", "sort --on ring:3 --count 50 --machine t3d --memory-rate 0.3", "sort --on ring:3 --count 50 --type int32 --no-verify --iterations 3",
         "sort --on mesh:2x3 --count 500 --generate equal --rebalance --executor fibers", "sort --on line:4 --count 0",

@@ -222,6 +222,7 @@ TEST_CASE("reductions on lines and meshes take the textbook's times, from any ro
              root);
       counts(staple(operations::reduce, to_root + "ring"), network, p - 1 + log2_ceiling(p),
              vectors, root);
+      CHECK(staple(operations::reduce, to_root + "mesh").predict(topology).rearranged_blocks == 0);
     }
     counts(staple(operations::reduce, to_root + "mesh", "compose"), network, scatter + gather, {});
     counts(staple(operations::allreduce, to_all + "mesh"), network, 2 * scatter, vectors);

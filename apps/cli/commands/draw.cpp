@@ -111,8 +111,10 @@ ExitCode draw(Context& context, const DrawCommand& given) {
                         ? "all"
                         : std::to_string(options.what.algorithm.names.size())));
   }
-  if (options.node_sets && !still) {
-    throw UsageError("--node-sets marks nodes in still pictures; add --svg, --pdf or --frames");
+  if (options.node_sets && options.html.empty() && options.svg.empty() && options.pdf.empty() &&
+      !frames) {
+    throw UsageError(
+        "--node-sets marks nodes on pages and in pictures; add --html, --svg, --pdf or --frames");
   }
   const Bytes block_bytes = sweep.sizes().front();
   const std::size_t page_limit = parse_bytes(options.page_limit);
@@ -138,7 +140,7 @@ ExitCode draw(Context& context, const DrawCommand& given) {
     wanted.check.all_port = all_port(options.what.algorithm, *row.collective.algorithm);
     wanted.check.in_place = options.what.call.in_place;
     Play result = play(row.collective, wanted, routing, layout, block_bytes);
-    if (options.node_sets) result.sets = sets_to_mark(row.collective, topology);
+    if (options.node_sets) mark_sets(result, sets_to_mark(row.collective, topology), layout);
     all_passed = all_passed && result.check.passed();
     if (still || fallback.empty()) {
       Sheet sheet = sheet_of(context, result, layout, routing, options.step, block_bytes);

@@ -6,6 +6,7 @@
 #include "wormcube/apps/cli/options/algorithms.hpp"
 #include "wormcube/apps/cli/options/call.hpp"
 #include "wormcube/apps/cli/options/model.hpp"
+#include "wormcube/apps/draw/overlay.hpp"
 #include "wormcube/apps/draw/play.hpp"
 #include "wormcube/apps/draw/still.hpp"
 #include "wormcube/apps/draw/times.hpp"
@@ -172,6 +173,24 @@ void aggregate(Play& play, const Routing& routing, std::string reason) {
   json["blocks"] = unknown_blocks(reason);
   json["messages_reason"] = std::move(reason);
   play.aggregate = true;
+}
+
+void mark_sets(Play& play, NodeSets sets, const Layout& layout) {
+  Json names = Json::array(), cells = Json::array();
+  for (std::size_t i = 0; const apps::LegendEntry& entry : apps::overlay_legend(sets)) {
+    if (i++ == sets.names.size()) break;  // the entry of the cells
+    names.push_back({{"name", entry.text},
+                     {"colour", entry.colours.front().name},
+                     {"dashed", !entry.dash.empty()}});
+  }
+  Packer of;
+  for (const int set : sets.set_of) of.put(static_cast<std::uint64_t>(set + 1));
+  for (const auto& [corner, size] : apps::cell_frames(layout, sets)) {
+    cells.push_back({corner.x, corner.y, size.x, size.y});
+  }
+  play.json["sets"] = {
+      {"names", std::move(names)}, {"of", packed_json(of.packed())}, {"cells", std::move(cells)}};
+  play.sets = std::move(sets);
 }
 
 Play play(const Collective& collective, const PlayOptions& options, const Routing& routing,

@@ -26,7 +26,7 @@ struct Play {
   Schedule schedule;
   ScheduleReport steps;
   std::vector<std::vector<double>> held = {};  ///< as of PlayBlocks
-  std::optional<NodeSets> sets = {};           ///< marked in still pictures
+  std::optional<NodeSets> sets = {};           ///< marked: see mark_sets
   bool aggregate = false;                      ///< too large for worms
 };
 
@@ -36,6 +36,8 @@ Play play(const Collective& collective, const PlayOptions& options, const Routin
           const apps::Layout& layout, Bytes block_bytes);
 /// Link loads and traffic between groups instead of worms. \param reason  with both numbers
 void aggregate(Play& play, const Routing& routing, std::string reason);
+/// Marks the algorithm's sets of nodes and its cells, on the page and in still pictures.
+void mark_sets(Play& play, NodeSets sets, const apps::Layout& layout);
 /// The layout: places, lanes, and their labels.
 Json network_json(const apps::Layout& layout, const Routing& routing);
 

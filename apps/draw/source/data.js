@@ -161,6 +161,7 @@ export class Play {
       await play.readMessages(json);
     }
     play.cache = new Map();
+    play.sets = json.sets ? {...json.sets, of: await numbers(json.sets.of) } : null;
     play.work = json.works ? await numbers(json.works) : null;
     play.replay = json.replay ? await Replay.from(json.replay, play) : null;
     play.blocks = await Blocks.from(json, play);
@@ -187,6 +188,8 @@ export class Play {
     this.mostBytes = this.sizes.reduce((most, bytes) => Math.max(most, bytes), 1);
   }
 
+  /** The set that a node is marked as a member of: {name, colour, dashed}; undefined: none. */
+  setOf(node) { return this.sets?.names[this.sets.of[node] - 1]; }
   /** Whether a message uses virtual channel 1 of a link. */
   get crossesDatelines() {
     return this.crosses ??= this.from.some(

@@ -137,6 +137,11 @@ function legend(plays, state) {
         "load", [2, 3, 4, 8], "contention: 2, 3, 4 or more, 8 or more messages on a link"));
   if (!play.aggregate) items.push(sample("", "node that neither sends nor receives", "idle-node"));
   if (network.switches > 0) items.push(sample("", "switch", "circle"));
+  const sets = new Map(plays.flatMap(({ sets }) => sets?.names ?? [])
+                           .map((set) => [`${set.colour} ${set.dashed} ${set.name}`, set]));
+  for (const { name, colour, dashed } of sets.values())
+    items.push(sample(`--c:var(${colour})`, name, dashed ? "node-set dashed" : "node-set"));
+  if (plays.some(({ sets }) => sets?.cells.length > 0)) items.push(sample("", "cell", "cell"));
   if (plays.some(({ blocks }) => blocks.kind) && !network.large && network.nodes <= 256)
     items.push(sample("", "the node's share of its result", "share"));
   if (network.labels.length > 0)
@@ -799,7 +804,8 @@ class Page {
     let text = "";
     if (what.kind === "node")
       text = `node ${network.name(what.node)}${
-          network.dimensions.length > 1 ? ` (${network.coordinates(what.node).join(", ")})` : ""}`;
+          network.dimensions.length > 1 ? ` (${network.coordinates(what.node).join(", ")})` : ""}${
+          play.setOf(what.node) ? `: ${play.setOf(what.node).name}` : ""}`;
     else if (what.kind === "switch") text = `switch ${network.name(what.node)}`;
     else if (what.kind === "link") {
       const load = (link) =>

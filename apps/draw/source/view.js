@@ -243,6 +243,11 @@ class View {
       start: null
     };
   }
+  /** The edge around a node of a set: its width, and half of the side of its square. */
+  get edge() {
+    const r = this.network.radius, width = Math.min(3, 0.25 * r);
+    return { width, out: r + 0.5 * width + 0.8 };
+  }
   totals() {
     const loads = this.play.loads();
     let most = 1;
@@ -283,8 +288,8 @@ export class SvgView extends View {
     super(network, play, handlers);
     this.groups = {};
     for (const name
-             of ["frames", "links", "bands", "flashes", "trail", "worms", "nodes", "numbers",
-                 "joins"])
+             of ["frames", "links", "bands", "flashes", "trail", "worms", "sets", "nodes",
+                 "numbers", "joins"])
       this.groups[name] = svg("g", { class: name });
     this.element =
         svg("svg", { class: "network", role: "img", preserveAspectRatio: "xMidYMid meet" },
@@ -358,6 +363,7 @@ export class SvgView extends View {
       groups.links.append(path);
       return path;
     });
+    this.makeSets();
     const r = network.radius;
     this.nodes = [], this.numbers = [];  // numbers: each node's first line
     for (let v = 0; v < network.nodes + network.switches; ++v) {
@@ -404,6 +410,29 @@ export class SvgView extends View {
       }
       groups.nodes.append(g);
       this.nodes.push(g);
+    }
+  }
+
+  /** An edge around each node of a set, and a frame around each cell. */
+  makeSets() {
+    const { network, play, groups } = this;
+    for (const [x, y, width, height] of play.sets?.cells ?? [])
+      groups.sets.append(svg("rect", { x, y, width, height, rx: network.radius, class: "cell" }));
+    const { width, out } = this.edge;
+    for (let v = 0; v < network.nodes; ++v) {
+      const set = play.setOf(v);
+      if (!set) continue;
+      groups.sets.append(svg("rect", {
+        x: network.x[v] - out,
+        y: network.y[v] - out,
+        width: 2 * out,
+        height: 2 * out,
+        rx: 0.5 * out,
+        class: "set",
+        style: `stroke:var(${set.colour})`,
+        "stroke-width": width,
+        "stroke-dasharray": set.dashed ? "4 2" : null
+      }));
     }
   }
 
@@ -837,6 +866,7 @@ export class CanvasView extends View {
     context.fillStyle = colours.get("var(--idle)"),
     context.strokeStyle = colours.get("var(--faint)");
     context.fill(free), context.stroke(free);
+    this.drawSets(context, colours);
     context.fillStyle = colours.get("var(--ink)");
     for (const v of relevant?.nodes ?? []) {
       context.beginPath();
@@ -860,6 +890,27 @@ export class CanvasView extends View {
       }
       this.drawNumbers(context, colours);
     }
+  }
+  /** The same marks as those of an SVG picture. */
+  drawSets(context, colours) {
+    const { network, play } = this, { width, out } = this.edge, paths = new Map();
+    for (let v = 0; v < network.nodes; ++v) {
+      const set = play.setOf(v);
+      if (!set) continue;
+      if (!paths.has(set)) paths.set(set, new Path2D());
+      paths.get(set).roundRect(
+          network.x[v] - out, network.y[v] - out, 2 * out, 2 * out, 0.5 * out);
+    }
+    context.lineWidth = width;
+    for (const [set, path] of paths) {
+      context.strokeStyle = colours.get(`var(${set.colour})`);
+      context.setLineDash(set.dashed ? [4, 2] : []);
+      context.stroke(path);
+    }
+    context.strokeStyle = colours.get("var(--mute)"), context.lineWidth = 1.2;
+    context.setLineDash([5, 4]);
+    for (const [x, y, w, height] of play.sets?.cells ?? []) context.strokeRect(x, y, w, height);
+    context.setLineDash([]);
   }
   /** Colours nodes by the bytes that their groups send and receive. */
   fillGroups(context, colours) {
