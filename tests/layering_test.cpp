@@ -106,6 +106,7 @@ bool may_include(std::string_view file, std::string_view other) {
       {"apps/lookup/", {"apps/lookup/", "apps/common/", "apps/io/", "collectives/", "runtime/"}},
       {"apps/matvec/", {"apps/matvec/", "apps/common/", "apps/io/", "collectives/", "runtime/"}},
       {"apps/sort/", {"apps/sort/", "apps/common/", "apps/io/", "collectives/", "runtime/"}},
+      {"apps/prefix/", {"apps/prefix/", "apps/common/", "apps/io/", "collectives/", "runtime/"}},
       {"apps/transpose/",
        {"apps/transpose/", "apps/common/", "apps/io/", "collectives/", "runtime/"}},
       {"apps/fft/",
@@ -119,8 +120,8 @@ bool may_include(std::string_view file, std::string_view other) {
       {"apps/cli/commands/",
        {"apps/cli/commands/", "apps/cli/options/", "apps/cli/output/", "apps/cli/core/",
         "apps/common/", "apps/io/", "apps/draw/", "apps/formats/", "apps/reproduce/", "apps/mpi/",
-        "apps/fft/", "apps/lookup/", "apps/matvec/", "apps/sort/", "apps/transpose/",
-        "collectives/", "runtime/"}},
+        "apps/fft/", "apps/lookup/", "apps/matvec/", "apps/prefix/", "apps/sort/",
+        "apps/transpose/", "collectives/", "runtime/"}},
       {"apps/cli/", {"apps/cli/", "apps/flows/", "collectives/", "runtime/"}},
       {"apps/examples/", {"apps/common/", "collectives/", "runtime/"}},
   };

@@ -238,13 +238,14 @@ std::string mistake(const CLI::App& program, const CLI::ParseError& error, int a
 namespace {
 
 /// All options of a command with their values, given or default, for JSON. Flags are true or false,
-/// lists are lists, all else is text; options without a value are left out.
+/// lists are lists, all else is text; options without a value, and those that --help does not show,
+/// are left out.
 Json settings_of(const CLI::App& command) {
   Json settings = Json::object();
   for (const CLI::Option* option : command.get_options()) {
     const std::string name =
         option->get_lnames().empty() ? option->get_name() : option->get_lnames().front();
-    if (name == "help") continue;
+    if (name == "help" || option->get_group().empty()) continue;
     const bool given = option->count() > 0;
     if (option->get_items_expected_max() == 0) {
       settings[name] = given;

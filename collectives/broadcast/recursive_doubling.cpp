@@ -31,16 +31,16 @@ void require_doubling(const Topology& topology, Rank root, RingTies ties) {
   const Rank p = topology.nodes();
   if (is_power_of_two(p)) return;
   if (root != 0) {
-    throw UsageError(
-        fmt::format("recursive-doubling: a root other than 0 needs a power of 2 of nodes; {} has "
-                    "{}, and the root is {}; use binomial or halving",
-                    topology.name(), p, root));
+    throw UsageError(fmt::format(
+        "recursive-doubling: a root other than 0 needs a power-of-2 number of nodes; {} has "
+        "{}, and the root is {}; use binomial or halving",
+        topology.name(), p, root));
   }
   if (ties == RingTies::balanced) {
-    throw UsageError(
-        fmt::format("recursive-doubling: ties=balanced needs a power of 2 of nodes; {} has {}; "
-                    "use ties=plus",
-                    topology.name(), p));
+    throw UsageError(fmt::format(
+        "recursive-doubling: ties=balanced needs a power-of-2 number of nodes; {} has {}; "
+        "use ties=plus",
+        topology.name(), p));
   }
 }
 

@@ -64,7 +64,7 @@ struct CallCounts {
   double injected_bytes = 0;  // by the node that sends most; 0: unknown, or not over a bus
 };
 
-/// What a step lasts for: its longest message, or all that its busiest link or a node's bus carries.
+/// What a step waits for: its longest message, or what its busiest link or a node's bus carries.
 enum class Limit : std::uint8_t { ports, link, bus };
 std::string_view to_string(Limit limit);
 

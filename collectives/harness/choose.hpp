@@ -63,7 +63,7 @@ struct Weighed {
 /// The counts of one call, contention and hops included: by formula, or by a dry run of at most
 /// 2^17 messages. All commands take them from here.
 /// \param block_bytes  has an effect if blocks differ in size
-/// \param bus  whether to count what a node's bus carries: all-port algorithms have no formula of it
+/// \param bus  whether to count what a node's bus carries: no formula gives it for all ports
 Weighed weigh(const Collective& collective, const Topology& topology, Bytes block_bytes = 1024,
               bool bus = false);
 

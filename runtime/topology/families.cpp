@@ -268,9 +268,7 @@ constexpr std::array all_kinds{
     NetworkKind{.name = "petersen",
                 .example = "petersen",
                 .syntax = "petersen",
-                .meaning =
-                    "the Petersen graph: nodes 0 to 4 form a cycle, each of these nodes v is "
-                    "joined to v + 5, and 5 7 9 6 8 form another cycle",
+                .meaning = "the Petersen graph: cycles 0 to 4 and 5 7 9 6 8, v joined to v + 5",
                 .nodes = "10",
                 .samples = "petersen"},
     NetworkKind{.name = "ccc",
@@ -326,8 +324,7 @@ constexpr std::array all_kinds{
     NetworkKind{.name = "binary-tree",
                 .example = "binary-tree:7",
                 .syntax = "binary-tree:N",
-                .meaning = "a binary tree whose vertices are all nodes: v joined to 2v + 1 and "
-                           "2v + 2",
+                .meaning = "a binary tree of nodes: v is joined to 2v + 1 and 2v + 2",
                 .nodes = "N",
                 .samples = "binary-tree:1 binary-tree:2 binary-tree:7",
                 .graph = binary_tree,
@@ -345,8 +342,7 @@ constexpr std::array all_kinds{
     NetworkKind{.name = "de-bruijn",
                 .example = "de-bruijn:2x3",
                 .syntax = "de-bruijn:BxD",
-                .meaning = "words of D letters of an alphabet of B: v joined to v\\*B + j modulo "
-                           "B^D for each letter j",
+                .meaning = "numbers of D digits in base B: v is joined to all v\\*B + j modulo B^D",
                 .nodes = "B^D",
                 .samples = "de-bruijn:2x1 de-bruijn:2x3 de-bruijn:3x2"},
     NetworkKind{.name = "star-graph",

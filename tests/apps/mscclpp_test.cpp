@@ -271,7 +271,9 @@ TEST_CASE("semaphores and barriers order thread blocks", "[formats]") {
   CHECK(notes_of(both({.semaphore = 1}, {first, second})).empty());
   CHECK(finds(both({.semaphore = 1}, {first, second}), "and nothing orders them"));
   const auto left = notes_of(both({}, {first, {exchange[5]}}));
-  CHECK(left.front() == "gpu 0's semaphore 0 begins with 0 and ends with 1, so the next call");
+  CHECK(left.front() ==
+        "gpu 0's semaphore 0 begins with 0 and ends with 1, so the next call begins with a "
+        "different value");
   const auto barrier = [](int blocks) {
     return fmt::format(R"({{"name":"barrier","barrier_id":0,"num_threadblocks":{}}})", blocks);
   };

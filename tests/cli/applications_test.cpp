@@ -161,7 +161,7 @@ TEST_CASE("mistakes with the applications end with exit code 2 and one line", "[
            {"prefix --input " + n + " --count 3", "--input already defines the numbers"},
            {"prefix --type float", "prefix adds int64 or double numbers"},
            {"prefix --column x", "name the file with --input"},
-           {"prefix --algorithm scan=hypercube", "'scan' is not called here"},
+           {"prefix --algorithm scan=hypercube", "this command does not call 'scan'"},
            {"lookup --table " + n, "--table needs --keys"},
            {"lookup --keys " + n, "--keys needs --table"},
            {"lookup --table " + repeated.path() + " --keys " + n, "key 1 occurs in rows 0 and 2"},

@@ -78,9 +78,13 @@ def proof(program, folder, stop):
     process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, encoding="utf-8",
                                env=os.environ | {"TMPDIR": folder, "WORMCUBE_PROGRESS_AFTER": "0"})
     for line in process.stderr:
-        if "recursive_doubling.c: MPI_Allreduce on 48 ranks, 0 of 17" in line:
+        if "recursive_doubling.c: MPI_Allreduce on " in line and " of 17" in line:
             break
-    begun = list(pathlib.Path(folder).glob("wormcube-prove-*/result-*"))
+    for _ in range(1000):  # between two proofs there is none
+        begun = list(pathlib.Path(folder).glob("wormcube-prove-*/result-*"))
+        if begun or process.poll() is not None:
+            break
+        time.sleep(0.01)
     process.send_signal(stop)
     _, err = process.communicate(timeout=60)
     require(process.returncode == CODES[stop] and begun, f"prove: exit code {process.returncode}, results {begun}", err)

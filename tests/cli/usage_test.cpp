@@ -39,7 +39,7 @@ TEST_CASE("a usage error ends with exit code 2 and one line that names the mista
       Mistake{"run alltoall --on ring:4 --executor fibres", "did you mean 'fibers'?"},
       Mistake{"run alltoall --on ring:4 --executor fibers --workers 5",
               "--workers 5: ring:4 has 4 nodes"},
-      Mistake{"run alltoall --on ring:4 --workers 2", "each of 4 nodes is a thread"},
+      Mistake{"run alltoall --on ring:4 --workers 2", "each of the 4 nodes is a thread"},
       Mistake{"run alltoall --on ring:4 --executor fibers --workers 1025", "1024"},
       Mistake{"run alltoall --on ring:1000 --executor fibers --workers 1000 --pin --iterations 1",
               "1000 workers cannot have a core each"},

@@ -96,8 +96,8 @@ TEST_CASE("a call whose sizes are not the operation's is refused before any mess
   refused("cannot be cut", [&](Node& node) { exchange(node, Row(four), std::vector<char>(3)); });
   refused("blocks of 8 bytes in and 4 out",
           [&](Node& node) { exchange(node, Row(four), std::vector<int>(four)); });
-  refused("not in place", [&](Node& node) { exchange(node, Row(four)); });
-  refused("is in place", [&](Node& node) { broadcast(node, Row(four), Row(four)); });
+  refused("does not work in place", [&](Node& node) { exchange(node, Row(four)); });
+  refused("works in place", [&](Node& node) { broadcast(node, Row(four), Row(four)); });
   refused("different sizes", [&](Node& node) { uneven(node, Row(four), Row(four)); });
   refused("3 blocks in and 4 out; node", [&](Node& node) {
     Row out(3), in(four);

@@ -117,7 +117,7 @@ TEST_CASE("recursive doubling has any root of 2^d nodes, and node 0 of others",
         parse_collective(operations::reduce, "hypercube", {.root = root, .reduction = sum()}), 8);
   };
   refused("ring:6", reduce(6), "reduce: root 6 of 6 nodes; nodes are 0 to 5");
-  refused("ring:6", reduce(1), "root 1 of 6 nodes; needs root 0, or a power of 2");
+  refused("ring:6", reduce(1), "root 1 of 6 nodes; needs root 0, or a power-of-2 number of nodes");
   runs("ring:6", reduce(0));
   runs("ring:8", reduce(3));
 }

@@ -252,7 +252,8 @@ TEST_CASE("what would take too many messages to prove is not proved, and says ho
   const Collective shift = named(operations::alltoall, "shift");
   const CheckResult result = check_collective(shift, ring4, {.prove_messages = 11});
   CHECK_FALSE(result.delivered.has_value());
-  CHECK_THAT(result.proof, Contains("12 messages") && Contains("up to 11 (--prove-messages)"));
+  CHECK_THAT(result.proof,
+             Contains("12 messages") && Contains("the limit is 11 (--prove-messages)"));
   CHECK(result.passed());
   CHECK(check_collective(shift, ring4, {.prove_messages = 12}).delivered == true);
 }

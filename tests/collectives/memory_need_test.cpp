@@ -162,10 +162,10 @@ TEST_CASE("a recorded schedule takes its ops, moves, ends of steps and gaps, and
     node.rearrange(8, [] {});
     node.combine(8, [] {});
   });
-  constexpr std::size_t steps = 2, gaps = 3;
+  constexpr std::size_t steps = 2, filled_gaps = 2;
   CHECK(need.schedule ==
         6.0 * (3 * sizeof(OpRecord) + 2 * sizeof(Move) + steps * sizeof(std::uint32_t) +
-               2 * gaps * sizeof(Bytes) + sizeof(RankLog)));
+               filled_gaps * sizeof(GapBytes::Gap) + sizeof(RankLog)));
 }
 
 namespace {

@@ -175,7 +175,7 @@ TEST_CASE("two-phase refuses a call without the sizes of all pairs, or with wron
   exchange.sizes_told = {16, 16};
   CHECK_THROWS_WITH(exchange.wrong(), Contains("2 sizes for 3 nodes") && Contains("9 pairs"));
   exchange.sizes_told = {16, 16, 16, 16, 16, 16, 24, 16, 16};
-  CHECK_THROWS_WITH(exchange.wrong(), Contains("from node 2 to node 0, the sizes say 24"));
+  CHECK_THROWS_WITH(exchange.wrong(), Contains("from node 2 to node 0, but the sizes say 24"));
   const Collective collective = parse_collective(operations::alltoallv, "two-phase");
   const std::vector<Bytes> offsets{0, 8, 16};
   CHECK_THROWS_WITH(record(Topology::parse("ring:2"),
