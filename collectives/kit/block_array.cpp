@@ -204,7 +204,8 @@ void BlockArray::run(Node& node, ConstBlocks out, Blocks in, Rank part, Rank par
   const Bytes bytes = wormcube::part(out[0], part, parts).size();
   const Bytes size = static_cast<Bytes>(places_) * bytes;
   const Memory first = node.memory(size, Purpose::blocks), second = node.memory(size);
-  const auto at = [&](Rank place) {
+  // g++ 12 would call it for each block.
+  const auto at = [&](Rank place) __attribute__((always_inline)) {
     return place < places_ ? first.data() + place * bytes
                            : second.data() + (place - places_) * bytes;
   };
