@@ -105,6 +105,6 @@ prove("a program instead of a source file" "'${mpi_folder}/hello' --as broadcast
 prove("a file without the function" "recursive_doubling.c --as broadcast" "wormcube: recursive_doubling.c defines no function MPI_Bcast; .* code 2")
 prove("a file that is not there" "none.c --as broadcast" "wormcube: prove: there is no file none.c code 2")
 prove("an operation without a function" "others.c --as shift" "wormcube: --as: unknown value 'shift'.*; available: broadcast reduce .* code 2")
-prove("no numbers of ranks" "others.c --as barrier --ranks 3..2" "wormcube: --ranks 3..2: '3..2' is empty; numbers of ranks ascend from 1 code 2")
+prove("no numbers of ranks" "others.c --as barrier --ranks 3..2" "wormcube: --ranks 3..2: '3..2' contains no number of ranks; write numbers from 1 on, the smaller first code 2")
 prove("a schedule of several numbers of ranks" "others.c --as barrier --write-schedule x" "wormcube: --write-schedule writes one schedule, but --ranks 1..64 names 64 numbers of ranks; name one, as in --ranks 8 code 2")
 set_tests_properties("prove: a program instead of a source file" PROPERTIES FIXTURES_REQUIRED mpi_programs)
