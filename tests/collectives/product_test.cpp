@@ -23,6 +23,7 @@
 #include <set>
 
 #include <catch2/catch.hpp>
+#include <fmt/core.h>
 
 using namespace wormcube;
 

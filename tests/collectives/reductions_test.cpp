@@ -17,6 +17,7 @@
 #include <utility>
 
 #include <catch2/catch.hpp>
+#include <fmt/core.h>
 
 using namespace wormcube;
 using Catch::Matchers::Contains;
