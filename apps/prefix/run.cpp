@@ -10,11 +10,14 @@
 #include "wormcube/runtime/base/host/faults.hpp"
 #include "wormcube/runtime/base/host/memory.hpp"
 
+#include <algorithm>
+#include <chrono>
 #include <cmath>
 #include <cstdint>
 #include <limits>
 #include <numeric>
 #include <type_traits>
+#include <utility>
 
 #include <fmt/core.h>
 
@@ -52,7 +55,8 @@ struct Before {
       return found == sum;
     } else {
       const auto error = static_cast<long double>(count) * std::numeric_limits<T>::epsilon();
-      if (std::isinf(sum) || std::isnan(sum)) return std::isnan(sum) == std::isnan(found);
+      if (std::isnan(sum)) return std::isnan(found);
+      if (std::isinf(sum)) return found == sum;
       return std::abs(static_cast<long double>(found) - sum) <= error * of_magnitudes;
     }
   }

@@ -29,9 +29,9 @@ struct PrefixResult {
   bool passed() const { return wrong == std::size_t{0}; }
 };
 
-/// Sum k of n numbers is that of the first k + 1. Each of p nodes has n/p consecutive numbers: it
-/// adds them up one by one, an exclusive scan gives it the sum of all numbers before, and it adds
-/// that to each.
+/// Sum k, counted from 0, is the sum of the first k + 1 numbers. Each of p nodes holds n/p
+/// consecutive numbers and computes their prefix sums. An exclusive scan gives it the sum of all
+/// numbers on lower nodes, which it adds to each of its own sums.
 ///
 /// Each process reads, holds and verifies what its nodes have. Sums of int64 wrap around modulo
 /// 2^64.
@@ -44,7 +44,7 @@ struct PrefixResult {
 PrefixResult run_prefix(const Runner& runner, const Algorithms& algorithms, const PrefixJob& job);
 
 /// The sums that differ from those of the numbers: in int64 at all, in float64 by more than the
-/// rounding of so many additions in any order.
+/// rounding of their additions in any order.
 std::size_t count_wrong_sums(const Array& numbers, const Array& sums);
 
 }  // namespace wormcube::apps

@@ -109,6 +109,10 @@ TEST_CASE("a check of prefix sums sees every wrong sum", "[apps][prefix]") {
   CHECK(count_wrong_sums(tenths, rounded) == 0);
   CHECK(count_wrong_sums(tenths, real({0.1, 0.3000001, 0.6})) == 1);
   CHECK(count_wrong_sums(tenths, real({0.1, 0.3, std::numeric_limits<double>::quiet_NaN()})) == 1);
+  constexpr double infinite = std::numeric_limits<double>::infinity();
+  const Array with_infinity = real({1, infinite, 2});
+  CHECK(count_wrong_sums(with_infinity, real({1, infinite, infinite})) == 0);
+  CHECK(count_wrong_sums(with_infinity, real({1, 5, -infinite})) == 2);
   // The first node gets nothing from a scan that is exclusive; the second is damaged.
   Algorithms algorithms = automatic_prefix();
   algorithms.use(damaging<operations::exscan, 1>());
