@@ -46,7 +46,7 @@ using apps::Point;
 constexpr Rank most_played_nodes = 4096;
 constexpr std::size_t most_played_messages = 500'000, most_block_bytes = 4'000'000,
                       most_replayed_messages = 100'000;
-constexpr double most_moves = 50e6;  // all of an all-to-all of 1024 nodes, and seconds to follow
+constexpr double most_moves = 50e6;  // an all-to-all of 1024 nodes has fewer; more take minutes
 
 Json packed_json(const Packed& packed) {
   return {{"enc", packed.encoding}, {"count", packed.count}, {"data", packed.data}};

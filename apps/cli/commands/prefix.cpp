@@ -10,6 +10,7 @@
 #include "wormcube/apps/prefix/run.hpp"
 #include "wormcube/runtime/base/error.hpp"
 
+#include <algorithm>
 #include <memory>
 #include <span>
 
@@ -165,14 +166,16 @@ Action add_prefix(CLI::App& program) {
   add_overwrite_flag(app, options->application);
   add_application_options(app, options->application, "exscan");
   app.footer(
-      "Sum k is that of the first k numbers. Each node has n/p consecutive numbers and adds them "
-      "up one by one. A scan (exscan) gives it the sum of all numbers on the nodes before, which "
-      "it adds to each of its own sums. So nodes exchange one number per step, however many they "
-      "have. Every sum is compared with a serial one: int64 exactly (modulo 2^64), double within "
-      "the rounding of its additions. Up to 16 sums are printed.\n\n"
-      "Times: wall is the time of the whole run. The parts are core time, and they add up to cores "
-      "x wall: computing, rearranging, combining, host copies, moving data (copying messages), "
-      "network and switching (routes, reservations, matching, switching nodes), and idle time.\n\n"
+      "Sum k is the sum of the first k numbers. Each node holds n/p consecutive numbers and "
+      "computes their prefix sums. An exclusive scan gives it the sum of all numbers on lower "
+      "nodes, which it adds to each of its own sums. The nodes therefore exchange one number per "
+      "step, even for long lists. Every sum is compared with a serial one: exactly for int64 "
+      "(modulo 2^64), and within the rounding error of its additions for double. Up to 16 sums are "
+      "printed.\n\n"
+      "Times: wall time covers the whole run. Its parts are core times, which add up to cores x "
+      "wall time. They are: computing, rearranging, combining, host copies, moving data (copying "
+      "messages), network and switching (routes, reservations, matching, switching nodes), and "
+      "idle time.\n\n"
       "Examples:\n"
       "  wormcube prefix --numbers 3,1,4,0,2 --on line:2\n"
       "  wormcube prefix --count 100000 --on hypercube:6 --algorithm exscan=hypercube\n"

@@ -147,8 +147,8 @@ void note_details(Results& results, const Json& json) {
   if (json["any_source"].get<bool>()) {
     results.note(
         "a receive or probe is from MPI_ANY_SOURCE: two orders of arrival are tried; such receives "
-        "take the "
-        "first message to arrive, or the last. Try others with `wormcube mpirun --explore`");
+        "take the first message to arrive, or the last. Try others with `wormcube mpirun "
+        "--explore`");
   }
   if (const auto names = json["collectives"].get<std::vector<std::string>>(); !names.empty()) {
     results.note(fmt::format("calls {}: these run wormcube's algorithms", fmt::join(names, ", ")));
