@@ -146,10 +146,10 @@ Schedule DependencySteps::schedule(const std::function<void(double)>& charge) {
            ++next) {
         const Operation& op = operations_[*next];
         log.ops.push_back({.kind = op.kind == Kind::send ? Op::Kind::send : Op::Kind::receive,
+                           .moves = 0,
                            .peer = op.peer,
                            .tag = op.tag,
                            .first_move = 0,
-                           .moves = 0,
                            .bytes = op.bytes});
       }
       log.step_ends.push_back(static_cast<std::uint32_t>(log.ops.size()));

@@ -126,10 +126,10 @@ std::optional<NamedSchedule> lay_msccl(const MscclAlgorithm& algorithm, const Ms
       for (; next != ops[g].end() && next->step == static_cast<std::int64_t>(step); ++next) {
         const MscclMessage& message = run.messages[next->message];
         log.ops.push_back({.kind = next->is_send ? Op::Kind::send : Op::Kind::receive,
+                           .moves = 0,
                            .peer = next->is_send ? message.to : message.from,
                            .tag = message.channel,
                            .first_move = 0,
-                           .moves = 0,
                            .bytes = message.count});
         if (next->is_send && data != nullptr) {
           const std::vector<NamedValue>& values = data->contents(next->message);

@@ -56,10 +56,10 @@ NamedSchedule PlanData::lay(bool named) const {
         const PlanMessage& message = messages_[*next];
         const bool is_send = message.from == static_cast<int>(g);
         log.ops.push_back({.kind = is_send ? Op::Kind::send : Op::Kind::receive,
+                           .moves = 0,
                            .peer = is_send ? message.to : message.from,
                            .tag = 0,
                            .first_move = 0,
-                           .moves = 0,
                            .bytes = message.values.size()});
         if (is_send && named)
           names.values.insert(names.values.end(), message.values.begin(), message.values.end());

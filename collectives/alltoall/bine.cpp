@@ -15,7 +15,9 @@ namespace {
 /// partner's side a displacement y is h - y, where h hops lead there.
 CellExchange plan_alltoall_bine(const Topology& topology, Rank r) {
   const TorusCopy copy = swing_copies(topology, Ports::one).front();
-  const Handovers turns = torus_handovers(topology, copy);
+  const Handovers handovers = torus_handovers(topology, copy);
+  std::vector<Handovers::Turn> turns(static_cast<std::size_t>(topology.nodes()));
+  handovers.turns(0, turns);
   const auto turned = [&](Rank from, Rank to) {  // from r; and back
     for (int d = 0; d < topology.dimensions(); ++d) {
       const Rank c = topology.coordinate(from, d), n = topology.size(d);
@@ -41,14 +43,14 @@ CellExchange plan_alltoall_bine(const Topology& topology, Rank r) {
     to.push_back(cell);
     exchange.destination.push_back(displaced(cell));
   }
-  for (int step = 0; step < turns.steps; ++step) {
+  for (int step = 0; step < handovers.steps; ++step) {
     const auto [d, s] = copy.slots[static_cast<std::size_t>(step)];
-    const Peer partner = turns.lanes(r, step).front().to;
+    const Peer partner = handovers.lanes(r, step).front().to;
     const Rank n = topology.size(d), h = mod(swing_hops(s), n);
     CellExchange::Message message{partner.move, partner.move, {}};
     for (Rank cell = 0; cell < topology.nodes(); ++cell) {
       Rank& target = to[static_cast<std::size_t>(cell)];
-      if (target == 0 || turns.turn(0, target, 0).step != step) continue;
+      if (target == 0 || turns[static_cast<std::size_t>(target)].step != step) continue;
       message.cells.push_back(cell);
       Rank& source = from[static_cast<std::size_t>(cell)];
       target = topology.with(target, d, mod(h - topology.coordinate(target, d), n));

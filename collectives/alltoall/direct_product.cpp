@@ -2,6 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "wormcube/collectives/alltoall/direct_factor.hpp"
 #include "wormcube/collectives/core/algorithm.hpp"
+#include "wormcube/runtime/base/recently_made.hpp"
+#include "wormcube/runtime/node/arithmetic.hpp"
 
 #include <algorithm>
 #include <vector>
@@ -12,98 +14,137 @@ namespace wormcube {
 
 namespace {
 
-/// The exchange as one node sees it: one choice of a permutation per dimension after another.
+std::vector<DirectFactor> factors_of(const Topology& topology) {
+  std::vector<DirectFactor> factors;
+  for (int d = 0; d < topology.dimensions(); ++d) factors.emplace_back(topology.factor(d));
+  return factors;
+}
+
+int classes_of(std::span<const DirectFactor> factors) {
+  int classes = 1;
+  for (const DirectFactor& factor : factors) classes = std::max(classes, factor.classes());
+  return classes;
+}
+
+/// For each choice of a permutation for every dimension, the last dimension's first: the sub-phases
+/// in which some node sends, which are the same for all nodes.
+class SubPhases {
+ public:
+  explicit SubPhases(const Topology& topology) : factors_(factors_of(topology)) {
+    const auto classes = static_cast<std::size_t>(classes_of(factors_));
+    Sums none{std::vector<char>(classes), std::vector<char>(classes)};
+    none.stay[0] = 1;
+    add(0, none);
+  }
+  std::span<const int> of(std::size_t choice) const {
+    const std::size_t first = choice == 0 ? 0 : ends_[choice - 1];
+    return std::span(used_).subspan(first, ends_[choice] - first);
+  }
+
+ private:
+  /// By the sum of classes so far: some node stays in all dimensions; some node moves.
+  struct Sums {
+    std::vector<char> stay, move;
+  };
+
+  void add(std::size_t level, const Sums& before) {
+    const std::size_t classes = before.stay.size();
+    if (level == factors_.size()) {
+      for (std::size_t sum = 0; sum < classes; ++sum) {
+        if (before.move[sum]) used_.push_back(static_cast<int>(sum));
+      }
+      ends_.push_back(used_.size());
+      return;
+    }
+    const DirectFactor& factor = factors_[level];
+    for (Rank permutation = 0; permutation < factor.nodes(); ++permutation) {
+      Sums after{std::vector<char>(classes), std::vector<char>(classes)};
+      for (int of = 0; of < factor.classes(); ++of) {
+        const auto [some_move, some_stay] = factor.used(permutation, of);
+        for (std::size_t sum = 0; sum < classes; ++sum) {
+          const std::size_t next = (sum + static_cast<std::size_t>(of)) % classes;
+          if (before.stay[sum] && some_stay) after.stay[next] = 1;
+          if ((before.stay[sum] && some_move) || (before.move[sum] && (some_move || some_stay))) {
+            after.move[next] = 1;
+          }
+        }
+      }
+      add(level + 1, after);
+    }
+  }
+
+  std::vector<DirectFactor> factors_;
+  std::vector<int> used_;          // choice by choice
+  std::vector<std::size_t> ends_;  // of each choice
+};
+
+/// The exchange as one node sees it.
 class DirectProduct {
  public:
-  DirectProduct(const Topology& topology, Rank self) : topology_(topology), self_(self) {
-    for (int d = 0; d < topology.dimensions(); ++d) factors_.emplace_back(topology.factor(d));
-    for (const DirectFactor& factor : factors_) classes_ = std::max(classes_, factor.classes());
-    choice_.resize(factors_.size());
-    chosen_.resize(factors_.size() + 1, Chosen{{self, 0, 0}, {self, 0, 0}, {}, {}});
-    const auto k = static_cast<std::size_t>(classes_);
-    for (Chosen& chosen : chosen_) chosen.stay.resize(k), chosen.move.resize(k);
-    chosen_[0].stay[0] = 1;
+  DirectProduct(const Topology& topology, Rank self) : self_(self) {
+    const std::vector<DirectFactor> factors = factors_of(topology);
+    classes_ = classes_of(factors);
+    for (int d = 0; d < topology.dimensions(); ++d) {
+      const DirectFactor& factor = factors[static_cast<std::size_t>(d)];
+      const Rank c = topology.coordinate(self, d), n = factor.nodes();
+      const auto move = [&](DirectFactor::Hop hop, int sign) {
+        const Rank to = mod(c + sign * hop.hops, n);
+        return Part{(to - c) * topology.stride(d), hop.move_class, hop.hops};
+      };
+      Parts& parts = parts_.emplace_back();
+      for (Rank permutation = 0; permutation < n; ++permutation) {
+        parts.out.push_back(move(factor.out(permutation, c), +1));
+        parts.in.push_back(move(factor.in(permutation, c), -1));
+      }
+    }
+    hops_.resize(parts_.size());
   }
 
   struct Message {
     Rank peer;  // the node itself: none
     int sub_phase;
-    int hops;  // in the dimension that was chosen last
   };
-  const Message& to() const { return chosen_.back().to; }
-  const Message& from() const { return chosen_.back().from; }
-  /// By sub-phase, whether anybody sends there.
-  const std::vector<char>& used() const { return chosen_.back().move; }
-  /// The path to `to()`: the last dimension first.
+  /// visit(to, from) for each choice, in the order of SubPhases.
+  template <class Visit>
+  void each_choice(Visit visit) {
+    each_choice_from(0, {self_, 0}, {self_, 0}, visit);
+  }
+  /// The path of the message of the choice that is visited: the last dimension first.
   std::span<const Move> way() {
     way_.clear();
-    for (std::size_t d = factors_.size(); d > 0; --d) {
-      const int hops = chosen_[d].to.hops;
-      if (hops != 0) way_.push_back({static_cast<int>(d) - 1, hops});
+    for (std::size_t d = hops_.size(); d-- > 0;) {
+      if (hops_[d] != 0) way_.push_back({static_cast<int>(d), hops_[d]});
     }
     return way_;
   }
 
-  /// The next choice, the last dimension's permutation first: results of the dimensions before a
-  /// change are kept. False: there is none. Starts before the first.
-  bool next() {
-    int d = topology_.dimensions() - 1;
-    if (!began_) {
-      began_ = true;
-      d = 0;
-    } else {
-      while (d >= 0 && ++choice_[static_cast<std::size_t>(d)] == topology_.size(d)) {
-        choice_[static_cast<std::size_t>(d--)] = 0;
-      }
-      if (d < 0) return false;
-    }
-    for (; d < topology_.dimensions(); ++d) extend(d, choice_[static_cast<std::size_t>(d)]);
-    return true;
-  }
-
  private:
-  /// The combined moves of the first dimensions.
-  struct Chosen {
-    Message to, from;
-    std::vector<char> stay, move;  // by sub-phase: of some that stay in all; of some that move
+  /// What a permutation of one dimension adds to a message.
+  struct Part {
+    Rank offset;
+    int move_class, hops;
+  };
+  struct Parts {
+    std::vector<Part> out, in;  // by permutation
   };
 
-  void extend(int d, Rank permutation) {
-    const auto level = static_cast<std::size_t>(d);
-    const DirectFactor& factor = factors_[level];
-    const Chosen& before = chosen_[level];
-    Chosen& after = chosen_[level + 1];
-    const Rank c = topology_.coordinate(self_, d), n = topology_.size(d);
-    const auto with = [&](const Message& message, DirectFactor::Hop hop, int sign) {
-      const Rank peer = hop.hops == 0
-                            ? message.peer
-                            : topology_.with(message.peer, d, mod(c + sign * hop.hops, n));
-      return Message{peer, (message.sub_phase + hop.move_class) % classes_, hop.hops};
+  template <class Visit>
+  void each_choice_from(std::size_t d, Message to, Message from, Visit& visit) {
+    if (d == parts_.size()) return visit(to, from);
+    const auto with = [&](const Message& message, const Part& part) {
+      const int sum = message.sub_phase + part.move_class;
+      return Message{message.peer + part.offset, sum < classes_ ? sum : sum - classes_};
     };
-    after.to = with(before.to, factor.out(permutation, c), 1);
-    after.from = with(before.from, factor.in(permutation, c), -1);
-    std::fill(after.stay.begin(), after.stay.end(), 0);
-    std::fill(after.move.begin(), after.move.end(), 0);
-    // There are few sums while the dimensions are few: a single ring has one, with many classes.
-    for (std::size_t sum = 0; sum < before.stay.size(); ++sum) {
-      if (!before.stay[sum] && !before.move[sum]) continue;
-      for (int of = 0; of < factor.classes(); ++of) {
-        const auto [some_move, some_stay] = factor.used(permutation, of);
-        if (!some_move && !some_stay) continue;
-        const std::size_t next = (sum + static_cast<std::size_t>(of)) % before.stay.size();
-        if (before.stay[sum] && some_stay) after.stay[next] = 1;
-        if ((before.stay[sum] && some_move) || before.move[sum]) after.move[next] = 1;
-      }
+    for (std::size_t i = 0; i < parts_[d].out.size(); ++i) {
+      hops_[d] = parts_[d].out[i].hops;
+      each_choice_from(d + 1, with(to, parts_[d].out[i]), with(from, parts_[d].in[i]), visit);
     }
   }
 
-  const Topology& topology_;
   Rank self_;
-  std::vector<DirectFactor> factors_;
   int classes_ = 1;
-  std::vector<Rank> choice_;  // one per dimension; a single node has none, and one choice
-  bool began_ = false;
-  std::vector<Chosen> chosen_;  // by how many dimensions
+  std::vector<Parts> parts_;  // by dimension
+  std::vector<int> hops_;     // of the choice that is visited, by dimension
   std::vector<Move> way_;
 };
 
@@ -143,22 +184,22 @@ void alltoall_direct_product(Node& node, const Call& call) {
   const Topology& topology = node.topology();
   const Rank r = node.rank();
   node.local([&] { copy(call.input[r], call.output[r]); });
+  static RecentlyMade<Topology, SubPhases> made;
+  const auto sub_phases = made(topology, [&] { return SubPhases(topology); });
   DirectProduct exchange(topology, r);
   std::vector<Op> ops;
-  while (exchange.next()) {
-    const auto &to = exchange.to(), &from = exchange.from();
-    for (std::size_t t = 0; t < exchange.used().size(); ++t) {
-      if (!exchange.used()[t]) continue;
+  exchange.each_choice([&, choice = std::size_t{0}](const auto& to, const auto& from) mutable {
+    for (const int t : sub_phases->of(choice++)) {
       ops.clear();
-      if (to.peer != r && to.sub_phase == static_cast<int>(t)) {
+      if (to.peer != r && to.sub_phase == t) {
         ops.push_back(send(to.peer, call.input[to.peer]).with(exchange.way()));
       }
-      if (from.peer != r && from.sub_phase == static_cast<int>(t)) {
+      if (from.peer != r && from.sub_phase == t) {
         ops.push_back(receive(from.peer, call.output[from.peer]));
       }
       node.step(ops);
     }
-  }
+  });
 }
 
 /// p k steps, without those in which all would stay.

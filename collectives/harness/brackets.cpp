@@ -52,17 +52,19 @@ std::optional<bool> ends_alike(const Collective& collective, const Topology& top
   // One fiber at a time: the map needs no lock.
   prove(topology, [&](Node& node) {
     CollectiveNode call(node, collective, contract, &verification);
-    call.prepare();
+    node.local([&] { call.prepare(); });
     call();
-    const Offsets offsets = contract.output_offsets(node.rank());
-    for (Rank block = 0; block < contract.ends_with(node.rank()); ++block) {
-      const Content content = contract.result(node.rank(), block);
-      if (!shared.contains(key(content))) continue;
-      const ConstSpan mine =
-          call.output().subspan(offsets[static_cast<std::size_t>(block)], contract.size(content));
-      const auto [first, is_first] = results.try_emplace(key(content), mine.begin(), mine.end());
-      alike = alike && (is_first || std::ranges::equal(first->second, mine));
-    }
+    node.local([&] {
+      const Offsets offsets = contract.output_offsets(node.rank());
+      for (Rank block = 0; block < contract.ends_with(node.rank()); ++block) {
+        const Content content = contract.result(node.rank(), block);
+        if (!shared.contains(key(content))) continue;
+        const ConstSpan mine =
+            call.output().subspan(offsets[static_cast<std::size_t>(block)], contract.size(content));
+        const auto [first, is_first] = results.try_emplace(key(content), mine.begin(), mine.end());
+        alike = alike && (is_first || std::ranges::equal(first->second, mine));
+      }
+    });
   });
   return alike;
 }

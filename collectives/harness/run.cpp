@@ -255,6 +255,12 @@ void require_ports(const Machine& machine, const Collective& collective) {
   }
 }
 
+void require_runnable(const Machine& machine, const Collective& collective) {
+  collective.require(machine.topology());
+  require_ports(machine, collective);
+  require_deadlock_free(machine, collective, barrier_between_calls());
+}
+
 /// One separate call: the links then carry exactly what the schedule says, without barriers.
 std::vector<LinkStatistics> links_of_one_call(Multicomputer& machine, const Collective& collective,
                                               const Contract& contract) {
@@ -307,11 +313,26 @@ FlitQueues queues_of(const MachineOptions& options) {
   return {options.virtual_channels, options.channel_capacity, options.eager_limit};
 }
 
+double trial_us(Machine& machine, const Collective& collective, CollectiveRun run) {
+  constexpr double enough_us = 5000, most_calls = 100;
+  require_runnable(machine, collective);
+  const Collective barrier = barrier_between_calls();
+  const Contract contract = contract_of(collective, machine.topology().nodes(), run.block_bytes,
+                                        run.seed, Pattern::words, run.in_place);
+  run.verify = false, run.calls = 0, run.progress = {}, run.warmup = 1, run.iterations = 1;
+  const auto median_us = [&] {
+    TimedRun timed(machine, collective, barrier, contract, run);
+    machine.run([&timed](Node& node) { timed(node); });
+    return summarize(timed.times_us()).median;
+  };
+  const double once = median_us();
+  run.iterations = static_cast<int>(std::min(most_calls, enough_us / std::max(once, 1.0)));
+  return run.iterations > 1 ? median_us() : once;
+}
+
 RunResult run_collective(Machine& machine, const Collective& collective, const CollectiveRun& run) {
   const Topology& topology = machine.topology();
-  collective.require(topology);
-  require_ports(machine, collective);
-  require_deadlock_free(machine, collective, barrier_between_calls());
+  require_runnable(machine, collective);
   CollectiveRun here = run;
   here.queues = queues_of(machine.options());
   RunResult result = run_collective(static_cast<Multicomputer&>(machine), collective, here);

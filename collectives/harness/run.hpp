@@ -98,6 +98,10 @@ RunResult run_collective(Machine& machine, const Collective& collective, const C
 RunResult run_collective(Multicomputer& machine, const Collective& collective,
                          const CollectiveRun& run);
 
+/// The median time of a few calls in us, to compare machines by: of one call, or of as many as take
+/// about 5 ms. Nothing is verified. Throws as run_collective does.
+double trial_us(Machine& machine, const Collective& collective, CollectiveRun run);
+
 /// The queues of a machine with these options.
 FlitQueues queues_of(const MachineOptions& options);
 

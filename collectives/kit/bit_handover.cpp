@@ -32,10 +32,10 @@ Handovers bit_handovers(const Topology& topology, std::vector<int> bits, RingTie
     }
     return std::vector<Lane>{{partner, partner}};
   };
-  handovers.turn = [=](Rank r, Rank block, int) {
+  handovers.turns = turns_by(topology.nodes(), 1, [=](Rank r, Rank block, int /*share*/) {
     const auto differs = [&](int bit) { return ((r ^ block) >> bit & 1) != 0; };
     return Handovers::Turn{static_cast<int>(std::ranges::find_if(bits, differs) - bits.begin()), 0};
-  };
+  });
   return handovers;
 }
 

@@ -104,11 +104,11 @@ Handovers circulant_handovers(Rank p, Rank packets) {
     const Rank skip = circulant->skip(k);
     return std::vector<Lane>{{{mod(r - skip, p)}, {mod(r + skip, p)}}};
   };
-  handovers.turn = [=](Rank r, Rank block, int share) {
+  handovers.turns = turns_by(p, packets, [=](Rank r, Rank block, int share) {
     const auto y = static_cast<std::size_t>(mod(r - block, p));
     return Handovers::Turn{
         (*turns)[y * static_cast<std::size_t>(packets) + static_cast<std::size_t>(share)], 0};
-  };
+  });
   return handovers;
 }
 
@@ -149,10 +149,11 @@ Prediction circulant_all_cost(const Topology& topology, Rank packets, bool backw
   const Handovers handovers = circulant_handovers(p, packets);
   // All nodes alike: the shares that node 0 passes on in each step.
   std::vector<double> blocks(static_cast<std::size_t>(handovers.steps), 0);
-  for (Rank block = 1; block < p; ++block) {
-    for (int share = 0; share < packets; ++share) {
-      blocks[static_cast<std::size_t>(handovers.turn(0, block, share).step)] += 1.0 / packets;
-    }
+  std::vector<Handovers::Turn> turns(static_cast<std::size_t>(p) *
+                                     static_cast<std::size_t>(packets));
+  handovers.turns(0, turns);
+  for (const auto& [step, lane] : std::span(turns).subspan(static_cast<std::size_t>(packets))) {
+    blocks[static_cast<std::size_t>(step)] += 1.0 / packets;
   }
   Prediction prediction{.startups = static_cast<double>(handovers.steps),
                         .transmission_blocks = p - 1.0,

@@ -6,7 +6,6 @@
 #include "wormcube/runtime/node/together.hpp"
 
 #include <algorithm>
-#include <map>
 
 namespace wormcube {
 
@@ -16,51 +15,124 @@ Op addressed(Op op, const Peer& peer) {
   return peer.move.hops == 0 ? op.with(peer.rank) : op.with(peer.move);
 }
 
+/// The shares of a portion of blocks. Neighbouring blocks mostly have the same size: where a share
+/// begins and ends is computed once for all of them.
+class Shares {
+ public:
+  Shares(int shares, const Portion& portion)
+      : portion_(portion), bounds_(static_cast<std::size_t>(shares)) {}
+
+  template <class Block>
+  Block of(Block block, int share) {
+    if (block.size() != size_ || !measured_) measure(block.size());
+    const auto [first, bytes] = bounds_[static_cast<std::size_t>(share)];
+    return block.subspan(first, bytes);
+  }
+
+ private:
+  void measure(Bytes size) {
+    const auto shares = static_cast<int>(bounds_.size());
+    for (int share = 0; share < shares; ++share) {
+      const Portion portion{portion_.part * shares + share, portion_.parts * shares,
+                            portion_.element_bytes};
+      bounds_[static_cast<std::size_t>(share)] = part_of(size, portion);
+    }
+    size_ = size, measured_ = true;
+  }
+
+  Portion portion_;
+  std::vector<PartBounds> bounds_;  // by share, of a block of size_ bytes
+  Bytes size_ = 0;
+  bool measured_ = false;
+};
+
 }  // namespace
+
+void earliest_turns(std::span<const std::vector<Handovers::Turn>> of_coordinates, int shares,
+                    std::span<Handovers::Turn> turns) {
+  const auto earlier = [](const Handovers::Turn& a, const Handovers::Turn& b) {
+    return static_cast<unsigned>(a.step) < static_cast<unsigned>(b.step) ? a : b;  // -1 is latest
+  };
+  const auto share_count = static_cast<std::size_t>(shares);
+  std::fill_n(turns.begin(), shares, Handovers::Turn{-1, 0});
+  std::size_t prefixes = 1;  // choices of the coordinates so far: their turns come first
+  for (const std::vector<Handovers::Turn>& row : of_coordinates) {
+    // In place: from the last prefix to the first, each is read before it is overwritten.
+    for (std::size_t prefix = prefixes; prefix-- > 0;) {
+      for (std::size_t share = 0; share < share_count; ++share) {
+        const Handovers::Turn before = turns[prefix * share_count + share];
+        for (std::size_t at = row.size() - share_count + share;; at -= share_count) {
+          turns[prefix * row.size() + at] = earlier(before, row[at]);
+          if (at < share_count) break;
+        }
+      }
+    }
+    prefixes *= row.size() / share_count;
+  }
+}
 
 HandoverPlan::HandoverPlan(const Handovers& handovers, Rank nodes, Rank r)
     : nodes_(nodes), r_(r), shares_(handovers.shares) {
-  constexpr std::size_t most_messages_kept = 64;  // other nodes' messages: p shares each
   const auto most_lanes = static_cast<std::size_t>(handovers.most_lanes);
-  using Given = std::vector<std::vector<Share>>;  // by step and lane
   const auto place = [&](int step, int lane) {
     const auto at = static_cast<std::size_t>(lane);
     WORMCUBE_ASSERT(at < most_lanes);
     return static_cast<std::size_t>(step) * most_lanes + at;
   };
-  const auto given = [&](Rank from) {
-    Given shares(place(handovers.steps, 0));
-    for (Rank block = 0; block < nodes; ++block) {
-      for (int share = 0; block != from && share < shares_; ++share) {
-        const auto [step, lane] = handovers.turn(from, block, share);
-        shares[place(step, lane)].push_back({block, share});
-      }
-    }
-    return shares;
+  // By place, the message in which this node passes shares on.
+  std::vector<Message*> given(place(handovers.steps, 0), nullptr);
+  struct Arrival {
+    Rank from;
+    std::size_t place;
+    Message* message;
   };
-  Given own = given(r);
-  std::map<Rank, Given> others;
+  std::vector<Arrival> arrivals;
   for (int step = 0; step < handovers.steps; ++step) {
     std::vector<Message>& messages = steps_.emplace_back();
-    int lane = 0;
-    for (const Lane& at : handovers.lanes(r, step)) {
-      auto& message = messages.emplace_back(Message{at, std::move(own[place(step, lane)]), {}});
+    for (const Lane& lane : handovers.lanes(r, step)) messages.push_back({lane, {}, {}});
+    for (int lane = 0; Message & message : messages) {
       const std::size_t here = place(step, lane++);
-      if (at.from.rank < 0) continue;
-      if (others.size() > most_messages_kept) others.clear();
-      auto other = others.find(at.from.rank);
-      if (other == others.end()) {
-        other = others.emplace(at.from.rank, given(at.from.rank)).first;
-      }
-      message.taken = other->second[here];
+      given[here] = &message;
+      const Rank from = message.lane.from.rank;
+      if (from >= 0) arrivals.push_back({from, here, &message});
     }
   }
-}
 
-template <class Block>
-Block HandoverPlan::cut(Block block, int share, const Portion& portion) const {
-  return wormcube::cut(
-      block, {portion.part * shares_ + share, portion.parts * shares_, portion.element_bytes});
+  std::vector<Handovers::Turn> turns(static_cast<std::size_t>(nodes) *
+                                     static_cast<std::size_t>(shares_));
+  // The shares of a node that are passed on in messages of this list, if there is one at the place.
+  const auto add_shares = [&](Rank from, std::span<Message* const> at,
+                              std::vector<Share> Message::*to) {
+    handovers.turns(from, turns);
+    auto turn = turns.begin();
+    for (Rank block = 0; block < nodes; ++block) {
+      for (int share = 0; share < shares_; ++share, ++turn) {
+        if (block == from) continue;
+        if (Message* const message = at[place(turn->step, turn->lane)]) {
+          (message->*to).push_back({block, share});
+        }
+      }
+    }
+  };
+  add_shares(r, given, &Message::given);
+  // Neighbour by neighbour, since the turns of all p shares are computed at once.
+  std::ranges::stable_sort(arrivals, {}, &Arrival::from);
+  std::vector<Message*> taken(given.size(), nullptr);
+  for (auto first = arrivals.begin(); first != arrivals.end();) {
+    const Rank from = first->from;
+    const auto end = std::find_if(first, arrivals.end(),
+                                  [&](const Arrival& arrival) { return arrival.from != from; });
+    for (auto at = first; at != end; ++at) taken[at->place] = at->message;
+    add_shares(from, taken, &Message::taken);
+    for (; first != end; ++first) taken[first->place] = nullptr;
+  }
+  for (const auto& messages : steps_) {
+    std::size_t shares_of_step = 0;
+    for (const Message& message : messages) {
+      shares_of_step += message.given.size() + message.taken.size();
+    }
+    most_shares_ = std::max(most_shares_, shares_of_step);
+  }
 }
 
 void HandoverPlan::reduce_scatter(Node& node, const Reduction& reduction, ConstBlocks in, Span out,
@@ -69,13 +141,14 @@ void HandoverPlan::reduce_scatter(Node& node, const Reduction& reduction, ConstB
     return static_cast<std::size_t>(of.block) * static_cast<std::size_t>(shares_) +
            static_cast<std::size_t>(of.share);
   };
-  const auto bytes = [&](const Share& of) { return cut(in[of.block], of.share, portion).size(); };
+  Shares cut(shares_, portion);
+  const auto bytes = [&](const Share& of) { return cut.of(in[of.block], of.share).size(); };
 
   // What this node has of each share: its own, and, after an arrival, the sum in `sums`.
   std::vector<ConstSpan> value;
   value.reserve(static_cast<std::size_t>(nodes_) * static_cast<std::size_t>(shares_));
   for (Rank block = 0; block < nodes_; ++block) {
-    for (int share = 0; share < shares_; ++share) value.push_back(cut(in[block], share, portion));
+    for (int share = 0; share < shares_; ++share) value.push_back(cut.of(in[block], share));
   }
   std::vector<bool> summed(value.size(), false);
   Bytes sums_bytes = 0, most_coming = 0;
@@ -94,17 +167,17 @@ void HandoverPlan::reduce_scatter(Node& node, const Reduction& reduction, ConstB
   Bytes used = 0;
   summed.assign(value.size(), false);
 
-  std::vector<std::vector<Span>> pieces;
+  std::vector<Span> pieces;  // of all messages of a step
+  pieces.reserve(most_shares_);
   std::vector<Op> ops;
   for (const auto& messages : steps_) {
-    ops.clear(), pieces.clear(), pieces.reserve(2 * messages.size());
+    ops.clear(), pieces.clear();
     Bytes came = 0;
     for (const Message& message : messages) {
       if (!message.given.empty()) {
-        auto& going = pieces.emplace_back();
-        going.reserve(message.given.size());
-        for (const Share& of : message.given) going.push_back(only_read(value[index(of)]));
-        ops.push_back(addressed(send_pieces(Rank{0}, going), message.lane.to));
+        for (const Share& of : message.given) pieces.push_back(only_read(value[index(of)]));
+        ops.push_back(addressed(send_pieces(Rank{0}, std::span(pieces).last(message.given.size())),
+                                message.lane.to));
       }
       if (!message.taken.empty()) {
         const Bytes first = came;
@@ -120,7 +193,7 @@ void HandoverPlan::reduce_scatter(Node& node, const Reduction& reduction, ConstB
         const std::size_t i = index(of);
         const ConstSpan other = arriving.subspan(came, bytes(of));
         came += other.size();
-        Span sum = cut(out, of.share, portion);
+        Span sum = cut.of(out, of.share);
         if (of.block != r_) {
           sum = summed[i] ? Span(sums.span().subspan(
                                 static_cast<Bytes>(value[i].data() - sums.data()), other.size()))
@@ -135,22 +208,22 @@ void HandoverPlan::reduce_scatter(Node& node, const Reduction& reduction, ConstB
   }
   for (int share = 0; share < shares_; ++share) {
     const std::size_t i = index({r_, share});
-    if (!summed[i]) node.local([&] { copy(value[i], cut(out, share, portion)); });
+    if (!summed[i]) node.local([&] { copy(value[i], cut.of(out, share)); });
   }
 }
 
 void HandoverPlan::allgather(Node& node, Blocks all, const Portion& portion) const {
-  std::vector<std::vector<Span>> pieces;
+  Shares cut(shares_, portion);
+  std::vector<Span> pieces;  // of all messages of a step
+  pieces.reserve(most_shares_);
+  const auto spans = [&](const std::vector<Share>& shares) {
+    for (const auto& [block, share] : shares) pieces.push_back(cut.of(all[block], share));
+    return std::span<const Span>(pieces).last(shares.size());
+  };
   std::vector<Op> ops;
   for (auto messages = steps_.rbegin(); messages != steps_.rend(); ++messages) {
-    ops.clear(), pieces.clear(), pieces.reserve(2 * messages->size());
+    ops.clear(), pieces.clear();
     for (const Message& message : *messages) {
-      const auto spans = [&](const std::vector<Share>& shares) -> std::span<const Span> {
-        auto& all_of = pieces.emplace_back();
-        all_of.reserve(shares.size());
-        for (const auto& [block, share] : shares) all_of.push_back(cut(all[block], share, portion));
-        return all_of;
-      };
       if (!message.taken.empty()) {
         ops.push_back(addressed(send_pieces(Rank{0}, spans(message.taken)), message.lane.from));
       }

@@ -30,16 +30,36 @@ struct Lane {
 /// node.
 struct Handovers {
   struct Turn {
-    int step, lane;
+    int step = 0, lane = 0;
   };
   int steps = 0;
   int shares = 1;  ///< the number of parts of each block: each has a turn of its own
   /// For node r in a step, the same number on all nodes; lanes of one number belong together.
   std::function<std::vector<Lane>(Rank r, int step)> lanes = {};
-  /// When node r passes on its share of the block of another node.
-  std::function<Turn(Rank r, Rank block, int share)> turn = {};
+  /// When node r passes on each share of the block of each other node, share by share, block by
+  /// block. Those of its own block mean nothing.
+  std::function<void(Rank r, std::span<Turn> turns)> turns = {};
   int most_lanes = 2;
 };
+
+/// Handovers::turns by a rule for one share. \param turn  turn(r, block, share)
+template <class Rule>
+auto turns_by(Rank nodes, int shares, Rule turn) {
+  return [=](Rank r, std::span<Handovers::Turn> turns) {
+    auto at = turns.begin();
+    for (Rank block = 0; block < nodes; ++block) {
+      for (int share = 0; share < shares; ++share, ++at) {
+        if (block != r) *at = turn(r, block, share);
+      }
+    }
+  };
+}
+
+/// Handovers::turns of a node of a product: a share leaves at the earliest of the turns that the
+/// block's coordinates ask for.
+/// \param of_coordinates  by dimension, coordinate and share; step -1 for the node's own coordinate
+void earliest_turns(std::span<const std::vector<Handovers::Turn>> of_coordinates, int shares,
+                    std::span<Handovers::Turn> turns);
 
 /// The part of every block that one copy of an algorithm moves, cut between elements.
 struct Portion {
@@ -47,14 +67,23 @@ struct Portion {
   Bytes element_bytes = 1;
 };
 
+/// Where that part of a block of `size` bytes begins, and its bytes.
+struct PartBounds {
+  Bytes first, bytes;
+};
+inline PartBounds part_of(Bytes size, const Portion& portion) {
+  if (portion.parts == 1) return {0, size};
+  const Bytes elements = size / portion.element_bytes;
+  const auto part = static_cast<Bytes>(portion.part), parts = static_cast<Bytes>(portion.parts);
+  const Bytes first = elements * part / parts, last = elements * (part + 1) / parts;
+  return {first * portion.element_bytes, (last - first) * portion.element_bytes};
+}
+
 /// That part of a block.
 template <class Block>
 Block cut(Block block, const Portion& portion) {
-  if (portion.parts == 1) return block;
-  const Bytes elements = block.size() / portion.element_bytes;
-  const auto part = static_cast<Bytes>(portion.part), parts = static_cast<Bytes>(portion.parts);
-  const Bytes first = elements * part / parts, last = elements * (part + 1) / parts;
-  return block.subspan(first * portion.element_bytes, (last - first) * portion.element_bytes);
+  const auto [first, bytes] = part_of(block.size(), portion);
+  return block.subspan(first, bytes);
 }
 
 /// One node's messages of a reduce-scatter, and, backwards, of an all-gather.
@@ -80,12 +109,10 @@ class HandoverPlan {
     Lane lane;
     std::vector<Share> given, taken;
   };
-  template <class Block>
-  Block cut(Block block, int share, const Portion& portion) const;
-
   Rank nodes_, r_;
   int shares_;
   std::vector<std::vector<Message>> steps_;
+  std::size_t most_shares_ = 0;  // of all messages of a step
 };
 
 /// Several copies of a reduce-scatter side by side, copy j for part j of every block.

@@ -188,16 +188,18 @@ class GatherTurns {
 
   /// A block arrives last in the dimension whose slots come last: there its partial result leaves
   /// first.
-  Handovers::Turn turn(Rank r, Rank block, int share) const {
-    LineGather::Arrival last{-1, 0};
+  void turns(Rank r, std::span<Handovers::Turn> all) const {
+    std::vector<std::vector<Handovers::Turn>> of_coordinates;
     for (int d = 0; d < topology_.dimensions(); ++d) {
-      const Rank x = topology_.coordinate(r, d), z = topology_.coordinate(block, d);
-      if (x == z) continue;
-      const auto [step, lane] = rule(d).arrival(x, z, share);
-      const int slot = slots_[static_cast<std::size_t>(d)][static_cast<std::size_t>(step)];
-      if (slot > last.step) last = {slot, lane};
+      const Rank x = topology_.coordinate(r, d);
+      auto& row = of_coordinates.emplace_back();
+      for (Rank z = 0; z < topology_.size(d); ++z) {
+        for (int share = 0; share < copy_.shares; ++share) {
+          row.push_back(z == x ? Handovers::Turn{-1, 0} : turn(d, rule(d).arrival(x, z, share)));
+        }
+      }
     }
-    return {backwards(last.step), last.lane};
+    earliest_turns(of_coordinates, copy_.shares, all);
   }
   std::vector<Lane> lanes(Rank r, int step) const {
     const auto [d, at] = copy_.slots[static_cast<std::size_t>(backwards(step))];
@@ -214,6 +216,10 @@ class GatherTurns {
 
  private:
   const LineGather& rule(int d) const { return copy_.rules[static_cast<std::size_t>(d)]; }
+  Handovers::Turn turn(int d, const LineGather::Arrival& arrival) const {
+    const auto& slots = slots_[static_cast<std::size_t>(d)];
+    return {backwards(slots[static_cast<std::size_t>(arrival.step)]), arrival.lane};
+  }
   int backwards(int slot) const { return static_cast<int>(copy_.slots.size()) - 1 - slot; }
 
   Topology topology_;
@@ -228,7 +234,7 @@ Handovers gather_handovers(const Topology& topology, const GatherCopy& copy) {
   const auto turns = std::make_shared<const GatherTurns>(topology, copy);
   return {static_cast<int>(copy.slots.size()), copy.shares,
           [turns](Rank r, int step) { return turns->lanes(r, step); },
-          [turns](Rank r, Rank block, int share) { return turns->turn(r, block, share); },
+          [turns](Rank r, std::span<Handovers::Turn> all) { turns->turns(r, all); },
           turns->most_lanes()};
 }
 

@@ -45,9 +45,9 @@ Handovers round_cycle(const Cycle& cycle) {
             const Rank x = cycle.position(r);
             return std::vector<Lane>{{{cycle.node(x + 1)}, {cycle.node(x - 1)}}};
           },
-          [&cycle, p](Rank r, Rank block, int /*share*/) {
+          turns_by(p, 1, [&cycle, p](Rank r, Rank block, int /*share*/) {
             return Handovers::Turn{mod(cycle.position(r) - cycle.position(block), p) - 1, 0};
-          }};
+          })};
 }
 
 /// The cycles of a network: 2 on a ring, 4 on a torus.

@@ -63,26 +63,30 @@ class TorusTurns {
     return lanes;
   }
 
-  Handovers::Turn turn(Rank r, Rank block, int share) const {
-    Handovers::Turn first{-1, 0};
-    int first_hops = 0;
+  void turns(Rank r, std::span<Handovers::Turn> all) const {
+    std::vector<std::vector<Handovers::Turn>> of_coordinates;
     for (int d = 0; d < topology_.dimensions(); ++d) {
       const Rank n = topology_.size(d), c = topology_.coordinate(r, d);
-      Rank x = topology_.coordinate(block, d) - c;
-      if (x == 0) continue;
-      if (rule(d).alternating && c % 2 == 1) x = -x;
-      const auto& [step, hops] =
-          rule(d).turns[static_cast<std::size_t>(share)][static_cast<std::size_t>(mod(x, n))];
-      const int slot = slot_of_[static_cast<std::size_t>(d)][static_cast<std::size_t>(step)];
-      if (first.step >= 0 && slot > first.step) continue;
-      first.step = slot, first_hops = hops;
+      const bool mirrored = rule(d).alternating && c % 2 == 1;
+      auto& row = of_coordinates.emplace_back();
+      for (Rank z = 0; z < n; ++z) {
+        const auto x = static_cast<std::size_t>(mod(mirrored ? c - z : z - c, n));
+        for (int share = 0; share < copy_.shares; ++share) {
+          row.push_back(x == 0 ? Handovers::Turn{-1, 0}
+                               : turn(d, rule(d).turns[static_cast<std::size_t>(share)][x]));
+        }
+      }
     }
-    const auto& all = hops(copy_.slots[static_cast<std::size_t>(first.step)]);
-    first.lane = static_cast<int>(std::ranges::find(all, first_hops) - all.begin());
-    return first;
+    earliest_turns(of_coordinates, copy_.shares, all);
   }
 
  private:
+  Handovers::Turn turn(int d, const RingRule::Turn& of) const {
+    const auto& all = hops_.at({d, of.step});
+    return {slot_of_[static_cast<std::size_t>(d)][static_cast<std::size_t>(of.step)],
+            static_cast<int>(std::ranges::find(all, of.hops) - all.begin())};
+  }
+
   Topology topology_;
   TorusCopy copy_;
   std::vector<std::vector<int>> slot_of_;  // by dimension and step of its rule
@@ -103,7 +107,7 @@ Handovers torus_handovers(const Topology& topology, const TorusCopy& copy) {
   const auto turns = std::make_shared<const TorusTurns>(topology, copy);
   return {static_cast<int>(copy.slots.size()), copy.shares,
           [turns](Rank r, int step) { return turns->lanes(r, step); },
-          [turns](Rank r, Rank block, int share) { return turns->turn(r, block, share); }};
+          [turns](Rank r, std::span<Handovers::Turn> all) { turns->turns(r, all); }};
 }
 
 std::vector<HandoverPlan> torus_plans(const Topology& topology, std::span<const TorusCopy> copies,
@@ -182,11 +186,11 @@ Prediction torus_handover_cost(const Topology& topology, std::span<const TorusCo
     const TorusTurns turns(topology, copy);
     const double share = 1.0 / static_cast<double>(copies.size()) / copy.shares;
     std::map<std::pair<int, int>, double> blocks;  // by slot and lane, for every node as for node 0
-    for (Rank block = 1; block < topology.nodes(); ++block) {
-      for (int i = 0; i < copy.shares; ++i) {
-        const auto [slot, lane] = turns.turn(0, block, i);
-        blocks[{slot, lane}] += share;
-      }
+    std::vector<Handovers::Turn> all(static_cast<std::size_t>(topology.nodes()) *
+                                     static_cast<std::size_t>(copy.shares));
+    turns.turns(0, all);
+    for (const auto& [slot, lane] : std::span(all).subspan(static_cast<std::size_t>(copy.shares))) {
+      blocks[{slot, lane}] += share;
     }
     for (const auto& [place, sum] : blocks) {
       const auto& slot = copy.slots[static_cast<std::size_t>(place.first)];

@@ -48,14 +48,14 @@ class Checker : public StepFindings {
   /// gathered first.
   void check(std::size_t first, std::size_t end) {
     gathered_.resize(std::max(gathered_.size(), end - first));
-    for (StepOps& step : gathered_) step.nodes.clear(), step.ops.clear();
+    for (StepOps& step : gathered_) step.nodes.clear(), step.ops.clear(), step.moves.clear();
     for (Rank rank = 0; rank < routing_.topology().nodes(); ++rank) {
-      for (std::size_t step = first; step < end; ++step) {
-        const auto ops = schedule_.ops(rank, step);
-        if (ops.empty()) continue;
-        StepOps& to = gathered_[step - first];
-        to.nodes.push_back({rank, to.ops.size(), ops.size()});
-        to.ops.insert(to.ops.end(), ops.begin(), ops.end());
+      const RankLog& log = schedule_.ranks[static_cast<std::size_t>(rank)];
+      const std::size_t last = std::min(end, log.step_ends.size());
+      for (std::size_t step = first; step < last; ++step) {
+        const std::size_t begin = step == 0 ? 0 : log.step_ends[step - 1];
+        if (log.step_ends[step] > begin)
+          gather(log, rank, begin, log.step_ends[step], step - first);
       }
     }
     for (std::size_t step = first; step < end; ++step) check_one(step, gathered_[step - first]);
@@ -66,7 +66,7 @@ class Checker : public StepFindings {
     for (Rank rank = 0; rank < routing_.topology().nodes(); ++rank) {
       for (const OpRecord& op : schedule_.ops(rank, step)) {
         if (!is_message(op)) continue;
-        route(rank, op);
+        route(rank, op, schedule_.moves(rank, op));
         dependencies.add(path_);
       }
     }
@@ -79,8 +79,22 @@ class Checker : public StepFindings {
   };
   struct StepOps {
     std::vector<NodeOps> nodes;
-    std::vector<OpRecord> ops;
+    std::vector<OpRecord> ops;  // their moves are among `moves`
+    std::vector<Move> moves;
   };
+
+  /// Ops [begin, end) of a log.
+  void gather(const RankLog& log, Rank rank, std::size_t begin, std::size_t end, std::size_t step) {
+    StepOps& to = gathered_[step];
+    to.nodes.push_back({rank, to.ops.size(), end - begin});
+    for (std::size_t i = begin; i < end; ++i) {
+      OpRecord& op = to.ops.emplace_back(log.ops[i]);
+      if (op.moves == 0) continue;
+      const auto first_move = log.moves.begin() + op.first_move;
+      op.first_move = static_cast<std::uint32_t>(to.moves.size());
+      to.moves.insert(to.moves.end(), first_move, first_move + op.moves);
+    }
+  }
 
   void check_one(std::size_t step, const StepOps& gathered) {
     step_ = step;
@@ -88,7 +102,7 @@ class Checker : public StepFindings {
     longest_ = 0;
     const std::size_t messages_before = report_.messages;
     for (const NodeOps& of : gathered.nodes) {
-      node(of.rank, std::span(gathered.ops).subspan(of.first, of.count));
+      node(of.rank, std::span(gathered.ops).subspan(of.first, of.count), gathered.moves);
     }
     match();
     const auto [most, busiest_bytes] = links();
@@ -106,7 +120,7 @@ class Checker : public StepFindings {
     report_.max_hops = std::max(report_.max_hops, longest_);
   }
 
-  void node(Rank rank, std::span<const OpRecord> ops) {
+  void node(Rank rank, std::span<const OpRecord> ops, std::span<const Move> moves) {
     int sends = 0, receives = 0;  // of other nodes: a message to oneself uses no port
     Bytes injected = 0;
     for (const OpRecord& op : ops) {
@@ -117,7 +131,7 @@ class Checker : public StepFindings {
                              routing_.topology().nodes());
         });
       } else if (op.kind == Op::Kind::send) {
-        matcher_.add_send(rank, message(rank, op), op);
+        matcher_.add_send(rank, message(rank, op, moves.subspan(op.first_move, op.moves)), op);
         if (op.peer != rank) ++sends, injected += op.bytes;
       } else {
         matcher_.add_receive(op.peer, rank, op);
@@ -141,8 +155,8 @@ class Checker : public StepFindings {
   }
 
   /// Counts a message and its route; returns where it ends.
-  Rank message(Rank rank, const OpRecord& op) {
-    const Rank end = route(rank, op);
+  Rank message(Rank rank, const OpRecord& op, std::span<const Move> moves) {
+    const Rank end = route(rank, op, moves);
     const std::span<const Channel> path = path_;
     const int hops = static_cast<int>(path.size());
     ++report_.messages;
@@ -158,14 +172,14 @@ class Checker : public StepFindings {
       if (i == hops - 1) ++counts.last;
     }
     // relaxed: read when all threads have ended
-    if (!is_ordered(schedule_.moves(rank, op))) orderly_.store(false, std::memory_order_relaxed);
+    if (!is_ordered(moves)) orderly_.store(false, std::memory_order_relaxed);
     return end;
   }
 
   /// Leaves the route in path_ and returns its end.
-  Rank route(Rank rank, const OpRecord& op) {
+  Rank route(Rank rank, const OpRecord& op, std::span<const Move> moves) {
     path_.clear();
-    if (op.moves > 0) return routing_.route(rank, schedule_.moves(rank, op), path_);
+    if (!moves.empty()) return routing_.route(rank, moves, path_);
     routing_.route(rank, op.peer, path_);
     return op.peer;
   }
@@ -233,7 +247,7 @@ class Checker : public StepFindings {
     for (Rank rank = 0; rank < routing_.topology().nodes(); ++rank) {
       for (const OpRecord& op : schedule_.ops(rank, step_)) {
         if (!is_message(op)) continue;
-        route(rank, op);
+        route(rank, op, schedule_.moves(rank, op));
         if (std::ranges::none_of(path_, [&](Channel c) { return routing_.link(c) == link; }))
           continue;
         if (named++ == 4) return text + ", ...";
@@ -295,9 +309,12 @@ ScheduleReport check(const Schedule& schedule, const Routing& routing, bool all_
       [&] { return Checker(schedule, routing, all_port, per_step, orderly); });
   {
     // As many steps at a time as keep the gathered ops small.
-    constexpr std::size_t nodes_and_steps = 1 << 16, most_at_a_time = 16;
-    const std::size_t at_a_time =
-        std::clamp<std::size_t>(nodes_and_steps / schedule.ranks.size(), 1, most_at_a_time);
+    constexpr std::size_t most_ops = 1 << 17, most_at_a_time = 256;
+    std::size_t ops = 0;
+    for (const RankLog& log : schedule.ranks) ops += log.ops.size();
+    const std::size_t at_a_time = std::clamp<std::size_t>(
+        most_ops / std::max<std::size_t>(1, ops / std::max<std::size_t>(1, steps)), 1,
+        most_at_a_time);
     const std::size_t groups = steps / at_a_time + 1;
     LongLoop loop("counting", groups);
     parallel_for_each_index(groups, [&](std::size_t group) {

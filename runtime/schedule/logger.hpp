@@ -44,7 +44,10 @@ class StepRules {
     const std::byte* end;
     const Op* op;
   };
-  std::vector<Piece> pieces_;
+  void sort_pieces();  // by begin
+
+  std::vector<Piece> pieces_, merged_;
+  std::vector<std::size_t> run_ends_;  // in pieces_
 };
 
 }  // namespace wormcube

@@ -1,4 +1,4 @@
-// The proof run: every rank on a fiber, step by step; messages are copied directly.
+// The proof run: every rank on a fiber; messages are copied directly, step by step.
 // SPDX-License-Identifier: Apache-2.0
 #include "wormcube/runtime/schedule/prove.hpp"
 
@@ -9,15 +9,19 @@
 #include "wormcube/runtime/schedule/logger.hpp"
 #include "wormcube/runtime/schedule/long_loop.hpp"
 #include "wormcube/runtime/schedule/named.hpp"
+#include "wormcube/runtime/schedule/posted_steps.hpp"
 #include "wormcube/runtime/schedule/step_matcher.hpp"
 
 #include <algorithm>
 #include <cstring>
 #include <deque>
 #include <exception>
-#include <limits>
+#include <functional>
+#include <iterator>
+#include <memory>
 #include <new>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -44,39 +48,81 @@ class ProofNode final : public Node {
   using Node::step;
   void step(std::span<const Op> ops) override;
 
-  /// The ops of the step at which the fiber is suspended; the program keeps them until then.
-  std::span<const Op> posted() const { return posted_; }
-  /// That step; for a program that has ended, the number of its steps. A node does not wait in
-  /// steps in which it does nothing: no message reaches it there.
+  /// The step that the program has reached; if it has ended, the number of its steps.
   std::size_t at() const { return at_; }
   void run() { fiber_.resume(); }
+  /// One of the steps that the program has posted is delivered. Returns whether it was the last, so
+  /// that the program can go on.
+  bool delivered() {
+    if (--undelivered_ > 0) return false;
+    released_.clear();
+    return !ended();
+  }
   bool ended() const { return fiber_.done(); }
   /// Inside the fiber: what its program has thrown.
   void fail(std::exception_ptr failure) noexcept { failure_ = std::move(failure); }
   const std::exception_ptr& failure() const { return failure_; }
 
  private:
-  void work(Charge /*charge*/, Bytes /*bytes*/, FunctionRef work) override { work(); }
+  void work(Charge /*charge*/, Bytes /*bytes*/, FunctionRef work) override {
+    wait();
+    work();
+  }
   PlanCache& plans() override { return plans_; }
+
+  struct Free {
+    void operator()(std::byte* data) const { ::operator delete(data, alignment); }
+  };
+  struct Piece {
+    std::unique_ptr<std::byte[], Free> data;
+    Bytes bytes;
+  };
 
   Span acquire(Bytes bytes, Purpose /*purpose*/) override {
     if (bytes == 0) return {};
-    const Span data(static_cast<std::byte*>(::operator new(bytes, alignment)), bytes);
+    Piece& piece = held_.emplace_back();
+    piece.data.reset(static_cast<std::byte*>(::operator new(bytes, alignment)));
+    piece.bytes = bytes;
     // The allocator may return memory with what an earlier proof left: right answers that were
     // never delivered.
+    const Span data(piece.data.get(), bytes);
     std::ranges::fill(data, std::byte{0xDB});
     return data;
   }
+  /// Steps that are not delivered may still use it: then it is freed later.
   void release(Span data, Purpose /*purpose*/) noexcept override {
-    ::operator delete(data.data(), alignment);
+    const auto piece = std::find_if(held_.rbegin(), held_.rend(), [&](const Piece& held) {
+      return held.data.get() == data.data();
+    });
+    WORMCUBE_ASSERT(piece != held_.rend());
+    if (undelivered_ > 0) released_.push_back(std::move(*piece));
+    held_.erase(std::next(piece).base());
   }
   static constexpr std::align_val_t alignment{64};
+
+  /// Whether the data stay where they are until they are delivered, although the step returns.
+  bool stays(const Op& op) const {
+    const auto pieces = op.pieces();
+    if (pieces.size() != 1) return false;  // the list is the program's
+    const Span data = pieces.front();
+    if (data.empty()) return true;
+    constexpr std::size_t most_compared = 16;
+    const std::less_equal<const std::byte*> not_after;
+    return std::ranges::any_of(
+        std::span(held_).last(std::min(held_.size(), most_compared)), [&](const Piece& held) {
+          return not_after(held.data.get(), data.data()) &&
+                 not_after(data.data() + data.size(), held.data.get() + held.bytes);
+        });
+  }
+  /// Inside the fiber: until all steps that the program has posted are delivered.
+  void wait();
 
   Proof& proof_;
   Rank rank_;
   PlanCache plans_;
-  std::span<const Op> posted_;
   std::size_t at_ = 0;
+  std::size_t undelivered_ = 0;  // steps that the program has posted
+  std::vector<Piece> held_, released_;
   std::exception_ptr failure_;
   Fiber fiber_;
 };
@@ -90,6 +136,8 @@ class Proof {
         program_(program),
         listener_(listener),
         stacks_(static_cast<std::size_t>(topology.nodes()), stack_bytes),
+        most_undelivered_(std::clamp<std::size_t>(
+            most_posted / static_cast<std::size_t>(topology.nodes()), 1, most_steps)),
         matcher_(topology.nodes()) {}
 
   void run() {
@@ -102,7 +150,7 @@ class Proof {
     for (Rank rank = 0; rank < topology_.nodes(); ++rank) {
       nodes_.emplace_back(*this, rank, stacks_);
     }
-    for (ProofNode& node : nodes_) running_.push_back(&node);
+    for (Rank rank = 0; rank < topology_.nodes(); ++rank) ready_.push_back(rank);
     LongLoop loop("proof", 0);
     while (advance()) {
       loop.step();
@@ -130,6 +178,18 @@ class Proof {
     }
   }
 
+  /// Inside the node's fiber.
+  void post(const ProofNode& node, std::span<const Op> ops) {
+    PostedStep& step = posted_[node.at()];
+    step.nodes.push_back(node.rank());
+    for (const Op& op : ops) {
+      step.ops.emplace_back(node.rank(), peer_of(topology_, node.rank(), op), op);
+    }
+  }
+  /// The steps that a node may post before one is delivered. A program that goes on at once is
+  /// still in the cache; there is a limit because what it has posted takes memory.
+  std::size_t most_undelivered() const { return most_undelivered_; }
+
   /// Inside the node's fiber: before it waits for a step, or passes one in which it does nothing.
   void require(const ProofNode& node, std::span<const Op> ops) {
     require_running();
@@ -141,39 +201,40 @@ class Proof {
   }
 
  private:
+  static constexpr std::size_t most_posted = 1 << 17, most_steps = 16;  // of all nodes, of one
+
   void resume(ProofNode& node) {
     resumed_ = &node;
     node.run();
   }
 
-  /// Runs those whose step is done to their next step or to their end, and advances to the first
-  /// step that any node waits for; false if none is left or one has failed there.
+  /// Runs the programs that can go on, and takes the first step that is posted; false if there is
+  /// none or a program has failed before it.
   bool advance() {
-    std::size_t next = none;
-    for (ProofNode* node : running_) {
-      if (!node->ended() && (node->at() == step_ || step_ == none)) resume(*node);
-      if (!node->ended() || node->failure() != nullptr) next = std::min(next, node->at());
+    std::ranges::sort(ready_);
+    for (const Rank rank : ready_) {
+      ProofNode& node = nodes_[static_cast<std::size_t>(rank)];
+      resume(node);
+      if (node.failure() != nullptr) failures_.emplace(node.at(), rank);
     }
-    std::erase_if(running_, [](ProofNode* node) { return node->ended() && !node->failure(); });
-    step_ = next;
-    for (const ProofNode* node : running_) {
-      if (!node->ended() || node->at() != step_) continue;
-      failure_ = node->failure(), failed_ = node->rank();
+    ready_.clear();
+    if (!failures_.empty() && (posted_.empty() || failures_.begin()->first <= posted_.first())) {
+      failed_ = failures_.begin()->second;
+      failure_ = nodes_[static_cast<std::size_t>(*failed_)].failure();
       return false;
     }
-    return !running_.empty();
+    if (posted_.empty()) return false;
+    now_ = posted_.take_first();
+    step_ = now_.key();
+    return true;
   }
 
   void deliver() {
-    for (ProofNode* node : running_) {
-      if (node->at() != step_) continue;
-      const Rank rank = node->rank();
-      for (const Op& op : node->posted()) {
-        const Rank peer = peer_of(topology_, rank, op);
-        op.is_send() ? matcher_.add_send(rank, peer, op) : matcher_.add_receive(peer, rank, op);
-      }
+    for (const PostedOp& op : now_.mapped().ops) {
+      op.is_send ? matcher_.add_send(op.rank, op.peer, op)
+                 : matcher_.add_receive(op.peer, op.rank, op);
     }
-    using End = StepMatcher<Op>::End;
+    using End = StepMatcher<PostedOp>::End;
     matcher_.match(
         [this](const End& send, const End& receive) {
           const Bytes sent = send.record->bytes(), expected = receive.record->bytes();
@@ -194,6 +255,10 @@ class Proof {
                       : unmatched_receive_text(step_, end.from, end.to, end.tag, bytes) +
                             ended(end.from));
         });
+    for (const Rank rank : now_.mapped().nodes) {
+      if (nodes_[static_cast<std::size_t>(rank)].delivered()) ready_.push_back(rank);
+    }
+    posted_.give_back(std::move(now_));
   }
 
   const char* ended(Rank rank) const {
@@ -258,12 +323,15 @@ class Proof {
   const Listener& listener_;
   Stacks stacks_;
   std::deque<ProofNode> nodes_;
-  std::vector<ProofNode*> running_;  // ascending
-  StepMatcher<Op> matcher_;
+  std::vector<Rank> ready_;  // can go on: all that they have posted is delivered
+  PostedSteps posted_;
+  PostedSteps::Entry now_;  // the step that is delivered
+  std::size_t step_ = 0;    // its number
+  const std::size_t most_undelivered_;
+  StepMatcher<PostedOp> matcher_;
   StepRules rules_;
-  static constexpr std::size_t none = std::numeric_limits<std::size_t>::max();
-  std::size_t step_ = none;  // that is delivered; none: no node has started
   bool stopping_ = false;
+  std::set<std::pair<std::size_t, Rank>> failures_;  // step and node of programs that have thrown
   std::exception_ptr failure_;
   /// The node whose program has thrown failure_; none: the delivery or the listener has.
   std::optional<Rank> failed_;
@@ -285,11 +353,19 @@ const Topology& ProofNode::topology() const { return proof_.topology(); }
 void ProofNode::step(std::span<const Op> ops) {
   proof_.require(*this, ops);
   if (!ops.empty()) {
-    posted_ = ops;
-    fiber_.suspend();
-    proof_.require_running();
+    proof_.post(*this, ops);
+    ++undelivered_;
+    const bool all_stay = std::ranges::all_of(ops, [&](const Op& op) { return stays(op); });
+    if (!all_stay || undelivered_ == proof_.most_undelivered()) wait();
   }
   ++at_;
+}
+
+void ProofNode::wait() {
+  if (undelivered_ == 0) return;
+  proof_.require_running();
+  fiber_.suspend();
+  proof_.require_running();
 }
 
 }  // namespace

@@ -18,10 +18,13 @@ struct Delivery {
   std::span<const Span> pieces;  // the receiver's, filled
 };
 
-/// Runs the program of every rank on one fiber each, bulk-synchronously: all ranks run to their
-/// next step, then the messages of the step are matched and copied, and so on. Nothing here is
-/// shared with the wormhole network, so the result depends on the program alone. The calling thread
-/// does all the work.
+/// Runs the program of every rank on one fiber each. The messages of step 0 of all ranks are
+/// matched and copied, then those of step 1, and so on. Nothing here is shared with the wormhole
+/// network, so the result depends on the program alone. The calling thread does all the work.
+///
+/// As on a machine with a window (MachineOptions::window), a program may be some steps ahead of
+/// what is delivered, if their data lies in memory(). All its steps are delivered before local(),
+/// rearrange() and combine(), so a program that touches its data there only cannot tell.
 ///
 /// \param listener  called for each message, between the nodes' programs, once its bytes have been
 ///                  copied; an exception from it ends the proof and is passed on unchanged

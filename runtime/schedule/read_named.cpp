@@ -164,10 +164,10 @@ class NamedReader : private NamedHeaderReader {
     const auto bytes = number_of<Bytes>("a number of bytes");
     expect(is_send ? "to" : "from");
     OpRecord op{.kind = is_send ? Op::Kind::send : Op::Kind::receive,
+                .moves = 0,
                 .peer = peer(),
                 .tag = 0,
                 .first_move = static_cast<std::uint32_t>(log.moves.size()),
-                .moves = 0,
                 .bytes = bytes};
     if (accept("by")) {
       if (!is_send) fail("a receive has no moves");
@@ -206,6 +206,9 @@ class NamedReader : private NamedHeaderReader {
         here = topology.neighbour(here, move.dimension, move.hops);
       } catch (const UsageError& error) {
         fail(shown(error.what(), 400));
+      }
+      if (op.moves == OpRecord::most_moves) {
+        fail(fmt::format("more than {} moves for one message", OpRecord::most_moves));
       }
       charge(sizeof(Move));
       log.moves.push_back(move);

@@ -169,10 +169,10 @@ class Reader : private LineReader {
     const auto bytes = number<Bytes>("a number of bytes");
     expect(is_send ? "to" : "from");
     OpRecord op{.kind = is_send ? Op::Kind::send : Op::Kind::receive,
+                .moves = 0,
                 .peer = rank(),
                 .tag = 0,
                 .first_move = static_cast<std::uint32_t>(log.moves.size()),
-                .moves = 0,
                 .bytes = bytes};
     if (accept("by")) {
       if (!is_send) fail("a receive has no moves");
@@ -198,6 +198,9 @@ class Reader : private LineReader {
         at = topology_->neighbour(at, move.dimension, move.hops);
       } catch (const UsageError& error) {
         fail(shown(error.what(), 400));
+      }
+      if (op.moves == OpRecord::most_moves) {
+        fail(fmt::format("more than {} moves for one message", OpRecord::most_moves));
       }
       charge(sizeof(Move));
       log.moves.push_back(move);

@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <functional>
+#include <iterator>
 
 #include <fmt/core.h>
 
@@ -47,11 +48,15 @@ void logger::step(RankLog& log, const Topology& topology, Rank rank, std::span<c
   for (const Op& op : ops) {
     // A receive's moves only name its source.
     const auto moves = op.is_send() ? op.moves() : std::span<const Move>{};
+    if (moves.size() > OpRecord::most_moves) {
+      throw UsageError(fmt::format("node {}: a message of {} moves; the limit is {}", rank,
+                                   moves.size(), OpRecord::most_moves));
+    }
     log.ops.push_back({.kind = op.kind(),
+                       .moves = static_cast<std::uint16_t>(moves.size()),
                        .peer = peer_of(topology, rank, op),
                        .tag = op.tag(),
                        .first_move = static_cast<std::uint32_t>(log.moves.size()),
-                       .moves = static_cast<std::uint32_t>(moves.size()),
                        .bytes = op.bytes()});
     log.moves.insert(log.moves.end(), moves.begin(), moves.end());
   }
@@ -89,6 +94,32 @@ void StepRules::require(const Topology& topology, Rank rank, std::size_t step,
   if (receives && ops.size() > 1) require_disjoint(topology, rank, step, ops);
 }
 
+// A merge sort that begins with the ascending runs that are there: an op's pieces mostly are one.
+void StepRules::sort_pieces() {
+  constexpr std::size_t few = 16;
+  if (pieces_.size() < few) return std::ranges::sort(pieces_, std::less<>(), &Piece::begin), void();
+  run_ends_.clear();
+  for (std::size_t i = 1; i <= pieces_.size(); ++i) {
+    if (i == pieces_.size() || std::less<>()(pieces_[i].begin, pieces_[i - 1].begin)) {
+      run_ends_.push_back(i);
+    }
+  }
+  while (run_ends_.size() > 1) {
+    merged_.clear();
+    std::size_t runs = 0;
+    for (std::size_t i = 0, first = 0; i < run_ends_.size(); i += 2) {
+      const std::size_t middle = run_ends_[i];
+      const std::size_t end = i + 1 < run_ends_.size() ? run_ends_[i + 1] : middle;
+      const std::span all(pieces_);
+      std::ranges::merge(all.subspan(first, middle - first), all.subspan(middle, end - middle),
+                         std::back_inserter(merged_), std::less<>(), &Piece::begin, &Piece::begin);
+      run_ends_[runs++] = first = end;
+    }
+    run_ends_.resize(runs);
+    pieces_.swap(merged_);
+  }
+}
+
 void StepRules::require_disjoint(const Topology& topology, Rank rank, std::size_t step,
                                  std::span<const Op> ops) {
   pieces_.clear();
@@ -97,7 +128,7 @@ void StepRules::require_disjoint(const Topology& topology, Rank rank, std::size_
       if (!piece.empty()) pieces_.push_back({piece.data(), piece.data() + piece.size(), &op});
     }
   }
-  std::ranges::sort(pieces_, std::less<>(), &Piece::begin);
+  sort_pieces();
   const std::less<const std::byte*> before;
   // Of all pieces before this one in memory: the send and the receive that reach farthest.
   const Piece* sent = nullptr;

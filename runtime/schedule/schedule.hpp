@@ -21,14 +21,17 @@ using Program = std::function<void(Node&)>;
 
 /// One send or receive, without its data.
 struct OpRecord {
+  static constexpr std::size_t most_moves = 0xFFFF;
   Op::Kind kind;
-  Rank peer;  // of a send by moves: where they lead
+  std::uint16_t moves;  // 0 for a message routed by rank
+  Rank peer;            // of a send by moves: where they lead
   Tag tag;
   std::uint32_t first_move;  // into RankLog::moves
-  std::uint32_t moves;       // 0 for a message routed by rank
   Bytes bytes;
   friend bool operator==(const OpRecord&, const OpRecord&) = default;
 };
+
+static_assert(sizeof(OpRecord) == 24);  // large schedules have 10^8
 
 /// What one node did.
 struct RankLog {

@@ -120,7 +120,7 @@ TEST_CASE("a Chakra trace has the bytes that its schema gives", "[formats]") {
     RankLog result;
     for (std::uint32_t step = 0; step < 2; ++step) {
       result.ops.push_back(
-          {.kind = kind, .peer = peer, .tag = 0, .first_move = 0, .moves = 0, .bytes = 1024});
+          {.kind = kind, .moves = 0, .peer = peer, .tag = 0, .first_move = 0, .bytes = 1024});
       result.step_ends.push_back(step + 1);
     }
     return result;

@@ -104,7 +104,7 @@ TEST_CASE("a receive by move is from the node where the move leads", "[node]") {
     words.expect_from(node.topology().neighbour(node.neighbour(0, -1), 1, -2));
   });
   // A log names the source, and no way to it: the same as if it had been named by rank.
-  CHECK(dry.ops(0, 0)[1] == OpRecord{Op::Kind::receive, 8, 0, 1, 0, word_bytes});
+  CHECK(dry.ops(0, 0)[1] == OpRecord{Op::Kind::receive, 0, 8, 0, 1, word_bytes});
   refused(
       "line:4",
       [](Node& node) {

@@ -58,10 +58,10 @@ TEST_CASE("the parts' steps are one step, until the longest part ends", "[togeth
     CAPTURE(step);
     const auto ops = dry.ops(6, step);  // row 1, column 2
     REQUIRE(ops.size() == (step < 2 ? 4 : step < 4 ? 2 : 0));
-    if (step < 4) CHECK(ops[0] == OpRecord{Op::Kind::send, 10, 1, ops[0].first_move, 1, 8});
-    if (step < 4) CHECK(ops[1] == OpRecord{Op::Kind::receive, 2, 1, ops[1].first_move, 0, 8});
-    if (step < 2) CHECK(ops[2] == OpRecord{Op::Kind::send, 7, 2, ops[2].first_move, 1, 8});
-    if (step < 2) CHECK(ops[3] == OpRecord{Op::Kind::receive, 5, 2, ops[3].first_move, 0, 8});
+    if (step < 4) CHECK(ops[0] == OpRecord{Op::Kind::send, 1, 10, 1, ops[0].first_move, 8});
+    if (step < 4) CHECK(ops[1] == OpRecord{Op::Kind::receive, 0, 2, 1, ops[1].first_move, 8});
+    if (step < 2) CHECK(ops[2] == OpRecord{Op::Kind::send, 1, 7, 2, ops[2].first_move, 8});
+    if (step < 2) CHECK(ops[3] == OpRecord{Op::Kind::receive, 0, 5, 2, ops[3].first_move, 8});
   }
   CHECK(dry.ranks[6].rearranged == GapBytes{16, 16, 8, 8});
   CHECK(dry.ranks[6].peak_block_bytes == 2 * 16);

@@ -22,17 +22,17 @@ Schedule without_steps(Topology topology) {
 void add_message(Schedule& schedule, const Sent& sent, Tag tag) {
   RankLog& from = schedule.ranks[static_cast<std::size_t>(sent.from)];
   from.ops.push_back({.kind = Op::Kind::send,
+                      .moves = static_cast<std::uint16_t>(sent.moves.size()),
                       .peer = sent.to,
                       .tag = tag,
                       .first_move = static_cast<std::uint32_t>(from.moves.size()),
-                      .moves = static_cast<std::uint32_t>(sent.moves.size()),
                       .bytes = sent.bytes});
   from.moves.insert(from.moves.end(), sent.moves.begin(), sent.moves.end());
   schedule.ranks[static_cast<std::size_t>(sent.to)].ops.push_back({.kind = Op::Kind::receive,
+                                                                   .moves = 0,
                                                                    .peer = sent.from,
                                                                    .tag = tag,
                                                                    .first_move = 0,
-                                                                   .moves = 0,
                                                                    .bytes = sent.bytes});
 }
 

@@ -50,11 +50,11 @@ TEST_CASE("a dry run logs steps, ops, moves, rearrangement and peaks", "[schedul
   CHECK(log.peak_bytes == 100);
   CHECK(log.peak_block_bytes == 80);
   REQUIRE(schedule.ops(5, 0).size() == 2);
-  CHECK(schedule.ops(5, 0)[0] == OpRecord{Op::Kind::send, 4, 5, 0, 1, 10});
-  CHECK(schedule.ops(5, 0)[1] == OpRecord{Op::Kind::receive, 6, 5, 1, 0, 10});
+  CHECK(schedule.ops(5, 0)[0] == OpRecord{Op::Kind::send, 1, 4, 5, 0, 10});
+  CHECK(schedule.ops(5, 0)[1] == OpRecord{Op::Kind::receive, 0, 6, 5, 1, 10});
   REQUIRE(schedule.ops(5, 1).size() == 1);
   const OpRecord& gathered = schedule.ops(5, 1)[0];
-  CHECK(gathered == OpRecord{Op::Kind::send, 3, 0, 1, 2, 7});
+  CHECK(gathered == OpRecord{Op::Kind::send, 2, 3, 0, 1, 7});
   const auto moves = schedule.moves(5, gathered);
   REQUIRE(moves.size() == 2);
   CHECK((moves[0] == Move{1, 2} && moves[1] == Move{0, 1}));
@@ -76,10 +76,10 @@ TEST_CASE("steps of views are logged in the ranks and dimensions of the whole ne
                 receive(1 - group.rank(), data.subspan(4, 4))});
     group.step({send(Move{0, 1}, data.subspan(0, 4)), receive(Move{0, -1}, data.subspan(4, 4))});
   });
-  CHECK(schedule.ops(9, 0)[0] == OpRecord{Op::Kind::send, 1, 0, 0, 1, 4});  // row 2 to row 0
+  CHECK(schedule.ops(9, 0)[0] == OpRecord{Op::Kind::send, 1, 1, 0, 0, 4});  // row 2 to row 0
   CHECK(schedule.moves(9, schedule.ops(9, 0)[0])[0] == Move{0, 1});
-  CHECK(schedule.ops(9, 0)[1] == OpRecord{Op::Kind::receive, 5, 0, 1, 0, 4});
-  CHECK(schedule.ops(9, 1)[0] == OpRecord{Op::Kind::send, 8, 0, 1, 0, 4});
+  CHECK(schedule.ops(9, 0)[1] == OpRecord{Op::Kind::receive, 0, 5, 0, 1, 4});
+  CHECK(schedule.ops(9, 1)[0] == OpRecord{Op::Kind::send, 0, 8, 0, 1, 4});
   CHECK(schedule.ops(9, 2)[0] == schedule.ops(9, 1)[0]);  // of two that are all joined
   CHECK(schedule.ops(9, 2)[1] == schedule.ops(9, 1)[1]);
 }

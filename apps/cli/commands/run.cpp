@@ -34,6 +34,7 @@
 #include <exception>
 #include <map>
 #include <memory>
+#include <utility>
 
 #include <fmt/core.h>
 
@@ -168,18 +169,35 @@ class Machines {
     if (!in_processes_) in_processes_ = cluster_machine(context_, flags_, topology_, false);
     return *in_processes_;
   }
-  Machine& with(bool all_port, bool any_order) {
+  /// The machine for a collective. Fibers of one worker exchange short messages faster, because
+  /// nothing crosses between cores; several workers copy long ones faster. Unless the number is
+  /// given, a few calls with one and with all decide.
+  Machine& for_calls_of(const Collective& collective, bool all_port, const CollectiveRun& run) {
+    const bool any_order = collective.algorithm->selection == wormcube::Selection::any_order;
+    if (!flags_.chooses_workers(topology_.nodes()))
+      return with(all_port, any_order, flags_.workers);
+    constexpr int one = 1, all = 0;
+    const double with_one = trial_us(with(all_port, any_order, one), collective, run);
+    const double with_all = trial_us(with(all_port, any_order, all), collective, run);
+    return with(all_port, any_order, with_one < with_all ? one : all);
+  }
+
+ private:
+  /// \param workers  as in MachineOptions. A machine with another number ends: there is memory for
+  ///                 one
+  Machine& with(bool all_port, bool any_order, int workers) {
     auto& machine = machines_[{all_port, any_order}];
-    if (!machine) {
+    if (!machine || machine->options().workers != workers) {
+      machine.reset();
       MachineOptions options = flags_.resolve(context_, all_port);
       options.any_order = any_order;  // run_collective checks the routes
       options.node_observer = trace_;
+      options.workers = workers;
       machine = std::make_unique<Machine>(topology_, options);
     }
     return *machine;
   }
 
- private:
   Context& context_;
   const Topology& topology_;
   const MachineFlags& flags_;
@@ -209,15 +227,20 @@ class Runs {
       run.traced = [this](const Program& call) { return trace_->traced(call); };
     const Algorithm& algorithm = *row.collective.algorithm;
     const DryRunLimit limit(options_.machine.time_limit_ms());
-    const RunResult result =
-        options_.machine.in_processes()
-            ? run_collective(machines_->in_processes(), row.collective, run)
-            : run_collective(machines_->with(settled.all_port,
-                                             algorithm.selection == wormcube::Selection::any_order),
-                             row.collective, run);
-    Json json = result_json(context_, settings, result, options_, settled);
+    MachineOptions used = settled;
+    RunResult result;
+    if (options_.machine.in_processes()) {
+      result = run_collective(machines_->in_processes(), row.collective, run);
+    } else {
+      Machine& machine = machines_->for_calls_of(row.collective, settled.all_port, run);
+      used.workers = machine.options().workers;
+      result = run_collective(machine, row.collective, run);
+    }
+    Json json = result_json(context_, settings, result, options_, used);
     if (!options_.plot.empty()) to_plot.push_back(json);
-    results_.add(run_cells(result, settled.all_port), std::move(json));
+    const Json& workers = json.at("workers");
+    results_.add(run_cells(result, settled.all_port, workers.is_null() ? "-" : workers.dump()),
+                 std::move(json));
     if (run.links) results_.add_links(channels_json(result, row.topology));
     note_remark(results_, algorithm, row.topology);
     note_bits(results_, row.collective, row.topology);
@@ -441,6 +464,8 @@ Action add_run(CLI::App& program) {
       "  wrong         number of wrong bytes in the last call's output; `?` with\n"
       "                --no-verify\n"
       "  With --wide:\n"
+      "  workers       number of worker threads that ran the fibers; unless --workers gives it, "
+      "one\n                or all, as a few calls before the warm-up show\n"
       "  quartile 1, 3 first and third quartile of the times\n"
       "  algbw         a node's data / median time\n"
       "  busiest link  bytes over the busiest link, in one call\n"

@@ -24,6 +24,7 @@ std::vector<Table::Column> run_columns(const RowNames& names, bool with_calls) {
   return {{.head = "topology", .text = true, .cut = 12, .is_name = true, .names = names.topologies},
           {.head = "algorithm", .text = true, .names = names.algorithms},
           {.head = "ports", .text = true, .wide = true},
+          {.head = "workers", .wide = true},
           {.head = "block", .unit = "B", .width = 7},
           {.head = "median", .unit = "us", .width = 7},
           {.head = "min", .unit = "us", .width = 7, .drop = 2},
@@ -41,11 +42,12 @@ std::vector<Table::Column> run_columns(const RowNames& names, bool with_calls) {
           {.head = "wrong", .unit = "B", .width = 6, .verdict = true}};
 }
 
-std::vector<std::string> run_cells(const RunResult& result, bool all_port) {
+std::vector<std::string> run_cells(const RunResult& result, bool all_port, std::string workers) {
   const auto number = [](auto value) { return cell(static_cast<double>(value)); };
   return {result.topology,
           result.collective.text(),
           std::string(ports_text(all_port)),
+          std::move(workers),
           number(result.block_bytes),
           cell_rate(result.median_us),
           cell_rate(result.min_us),
@@ -68,7 +70,7 @@ std::vector<std::string> run_cells_without_result(const Sweep::Row& row, bool al
   cells[0] = row.topology.name();
   cells[1] = row.collective.text();
   cells[2] = ports_text(all_port);
-  cells[3] = std::to_string(row.block_bytes);
+  cells[4] = std::to_string(row.block_bytes);
   cells.back() = "FAILED";
   return cells;
 }

@@ -9,6 +9,7 @@
 #include "wormcube/runtime/base/host/cores.hpp"
 #include "wormcube/runtime/machine/executor/executor.hpp"
 
+#include <algorithm>
 #include <cmath>
 
 #include <fmt/core.h>
@@ -133,6 +134,10 @@ std::chrono::milliseconds milliseconds_of(double seconds) {
 
 std::chrono::milliseconds MachineFlags::time_limit_ms() const {
   return milliseconds_of(time_limit);
+}
+
+bool MachineFlags::chooses_workers(Rank nodes) const {
+  return executor == "fibers" && workers == 0 && std::min(usable_cores(), nodes) > 1;
 }
 
 MachineOptions MachineFlags::resolve(Context& context, bool all_port) const {

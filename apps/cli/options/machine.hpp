@@ -27,6 +27,8 @@ struct MachineFlags {
 
   /// Whether nodes run in MPI processes; cluster.hpp checks the requirements.
   bool in_processes() const { return executor.starts_with("mpi"); }
+  /// Whether `run` chooses between one worker and all.
+  bool chooses_workers(Rank nodes) const;
   std::chrono::milliseconds time_limit_ms() const;
   MachineOptions resolve(Context& context, bool all_port) const;
 };

@@ -152,7 +152,7 @@ void lay_over(ScheduleFile& file, const std::string& on) {
   named.schedule.topology = std::move(topology);
   for (RankLog& log : named.schedule.ranks) {
     log.moves.clear();
-    for (OpRecord& op : log.ops) op.first_move = op.moves = 0;
+    for (OpRecord& op : log.ops) op.first_move = 0, op.moves = 0;
   }
 }
 

@@ -53,7 +53,7 @@ class NamedWriter {
  private:
   void log(Op::Kind kind, Rank at, Rank peer, const CallLog::End& sent) {
     named_.schedule.ranks[static_cast<std::size_t>(at)].ops.push_back(
-        {kind, peer, sent.message.tag, 0, 0, sent.message.bytes});
+        {kind, 0, peer, sent.message.tag, 0, sent.message.bytes});
     RankNames& names = named_.names[static_cast<std::size_t>(at)];
     bool is_named = kind == Op::Kind::send && sent.is_whole;
     for (const std::uint32_t mark : sent.marks)

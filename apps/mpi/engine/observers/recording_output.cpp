@@ -181,7 +181,7 @@ Recording::Messages Recording::messages(const Topology& topology) {
       const Event& sent = all[last].sent;
       const auto log = [&](Op::Kind kind, Rank at, Rank peer) {
         result.schedule.ranks[static_cast<std::size_t>(at)].ops.push_back(
-            {kind, peer, sent.tag, 0, 0, sent.bytes});
+            {kind, 0, peer, sent.tag, 0, sent.bytes});
       };
       log(Op::Kind::send, sent.rank, sent.peer);
       log(Op::Kind::receive, sent.peer, sent.rank);
