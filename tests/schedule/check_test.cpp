@@ -42,10 +42,10 @@ void append(Schedule& schedule, Rank rank, OpRecord op) {
   ++log.step_ends.back();
 }
 OpRecord send_record(Rank to, Bytes bytes, Tag tag = 0) {
-  return {Op::Kind::send, to, tag, 0, 0, bytes};
+  return {Op::Kind::send, 0, to, tag, 0, bytes};
 }
 OpRecord receive_record(Rank from, Bytes bytes, Tag tag = 0) {
-  return {Op::Kind::receive, from, tag, 0, 0, bytes};
+  return {Op::Kind::receive, 0, from, tag, 0, bytes};
 }
 
 /// One idle step of every node, to be filled.

@@ -373,6 +373,7 @@ TEST_CASE("when a node throws, all others unwind and its exception leaves with t
         try {
           node.step(
               {send(Move{0, 1}, data.subspan(0, 4)), receive(Move{0, -1}, data.subspan(4, 4))});
+          node.local([] {});  // waits until the step is delivered
         } catch (const Stopped&) {
           ++stopped;
           CHECK_THROWS_AS(node.step(), Stopped);  // for ever, also where it would do nothing
@@ -406,7 +407,7 @@ TEST_CASE("when a node throws, all others unwind and its exception leaves with t
   CHECK(alive == 0);
 }
 
-TEST_CASE("no program goes on behind the step in which it is stopped", "[prove]") {
+TEST_CASE("no program works on its data behind the step in which it is stopped", "[prove]") {
   int went_on = 0;
   CHECK_THROWS_AS(prove(Topology::parse("ring:4"),
                         [&](Node& node) {
@@ -414,22 +415,68 @@ TEST_CASE("no program goes on behind the step in which it is stopped", "[prove]"
                           node.step();
                           if (node.rank() == 0) throw std::runtime_error("failed");
                           node.step({receive(Rank{0}, data)});
-                          ++went_on;
+                          node.local([&] { ++went_on; });
                         }),
                   NodeFailure);
   CHECK(went_on == 0);
 }
 
-TEST_CASE("no program goes on behind a step that does not match", "[prove]") {
+TEST_CASE("no program works on its data behind a step that does not match", "[prove]") {
   int went_on = 0;
   CHECK_THROWS_WITH(prove(Topology::parse("ring:4"),
                           [&](Node& node) {
                             const Memory data = node.memory(8);
                             node.step({send(node.rank(), data)});
-                            ++went_on;
+                            node.local([&] { ++went_on; });
                           }),
                     "step 0: node 0 sends 8 bytes to 0, which receives none");
   CHECK(went_on == 0);
+}
+
+TEST_CASE("programs ahead of what is delivered get what a step brought, however they take it",
+          "[prove]") {
+  // By rank and step: data in memory(), in several pieces, and on the stack; memory that is freed
+  // before its step is delivered; a program that ends before its last step is delivered.
+  constexpr int steps = 40;
+  const Topology topology = Topology::parse("ring:5");
+  std::vector<std::int64_t> sums(5, 0);
+  std::size_t delivered = 0, last_step = 0;
+  prove(
+      topology,
+      [&](Node& node) {
+        const Memory all = node.memory((steps + 1) * word_bytes);
+        const auto place = [&](int i) { return all.subspan(i * word_bytes, word_bytes); };
+        node.local([&] { put(place(0), node.rank()); });
+        for (int t = 0; t < steps; ++t) {
+          const Memory short_lived = node.memory(word_bytes);
+          std::array<std::byte, word_bytes> on_stack{};
+          const std::array<Span, 2> pieces{place(t + 1).first(3), place(t + 1).subspan(3)};
+          const bool cut = t % 7 == 3;
+          node.step({send(Move{0, 1}, place(t)), cut ? receive_pieces(Move{0, -1}, pieces)
+                                                     : receive(Move{0, -1}, place(t + 1))});
+          if (t % 5 == 0) node.step();
+          if (t % 11 == 4) {
+            node.step({send(Move{0, 1}, place(t)), receive(Move{0, -1}, on_stack)});
+            node.local([&] { sums[node.rank()] += get(on_stack); });
+          }
+          if (t % 9 == 2) {
+            node.step({send(Move{0, 1}, place(t)), receive(Move{0, -1}, short_lived)});
+          }
+        }
+        if (node.rank() != 3) node.local([&] { sums[node.rank()] += get(place(steps)); });
+      },
+      [&](const Delivery& message) {
+        CHECK(message.step >= last_step);
+        last_step = message.step;
+        ++delivered;
+      });
+  CHECK(delivered == 5 * (steps + 4 + 5));  // t = 4, 15, 26, 37; 2, 11, 20, 29, 38
+  for (Rank rank = 0; rank < 5; ++rank) {
+    const auto behind = [&](int hops) { return ((rank - hops) % 5 + 5) % 5; };
+    std::int64_t expected = rank == 3 ? 0 : behind(steps);
+    for (const int t : {4, 15, 26, 37}) expected += behind(t + 1);
+    CHECK(sums[rank] == expected);
+  }
 }
 
 TEST_CASE("a mismatch unwinds all programs too", "[prove]") {

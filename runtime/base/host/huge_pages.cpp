@@ -2,7 +2,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "wormcube/runtime/base/host/huge_pages.hpp"
 
+#include <cstdint>
+
 #include <sys/mman.h>
+#include <unistd.h>
 
 namespace wormcube {
 
@@ -16,5 +19,12 @@ void* take_pages(std::size_t bytes) {
 }
 
 void give_pages_back(void* pages, std::size_t bytes) noexcept { munmap(pages, bytes); }
+
+void empty_pages(void* begin, std::size_t bytes) noexcept {
+  const auto page = static_cast<std::uintptr_t>(sysconf(_SC_PAGESIZE));
+  const auto at = reinterpret_cast<std::uintptr_t>(begin);
+  const std::uintptr_t first = (at + page - 1) / page * page, last = (at + bytes) / page * page;
+  if (first < last) madvise(reinterpret_cast<void*>(first), last - first, MADV_DONTNEED);
+}
 
 }  // namespace wormcube

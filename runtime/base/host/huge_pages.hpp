@@ -14,6 +14,8 @@ inline constexpr std::size_t least_huge_bytes = std::size_t{4} << 20;
 /// always). Throws std::bad_alloc.
 void* take_pages(std::size_t bytes);
 void give_pages_back(void* pages, std::size_t bytes) noexcept;
+/// Part of them is not used any more: what lies in it is lost, and its whole pages take no memory.
+void empty_pages(void* begin, std::size_t bytes) noexcept;
 
 /// A standard allocator: an array of at least least_huge_bytes lies in pages of its own. All of it
 /// will be used, so a huge page takes no more memory than the small ones do, and one entry in the

@@ -3,16 +3,28 @@
 #include "wormcube/runtime/machine/node/arena.hpp"
 
 #include "wormcube/runtime/base/error.hpp"
+#include "wormcube/runtime/machine/node/slab.hpp"
 
 #include <algorithm>
 #include <new>
+#include <utility>
 
 namespace wormcube {
 
+void Arena::Free::operator()(std::byte* memory) const noexcept {
+  if (slab_ == nullptr) return ::operator delete[](memory, std::align_val_t{alignment});
+  empty_slab_piece(memory, bytes_);
+}
+
 Arena::Chunk Arena::chunk(Bytes bytes) {
   Chunk made;
-  made.memory.reset(static_cast<std::byte*>(::operator new[](bytes, std::align_val_t{alignment})));
   made.bytes = bytes;
+  if (SlabPiece piece = take_from_slab(bytes); piece.slab != nullptr) {
+    made.memory = {piece.memory, Free(std::move(piece.slab), bytes)};
+  } else {
+    made.memory.reset(
+        static_cast<std::byte*>(::operator new[](bytes, std::align_val_t{alignment})));
+  }
   return made;
 }
 

@@ -6,6 +6,7 @@
 
 #include <cstddef>
 #include <memory>
+#include <utility>
 #include <vector>
 
 namespace wormcube {
@@ -28,10 +29,16 @@ class Arena {
  private:
   static constexpr Bytes alignment = 64;
   static constexpr Bytes least_chunk = 512;  // a million nodes may have one each
-  struct Free {
-    void operator()(std::byte* memory) const noexcept {
-      ::operator delete[](memory, std::align_val_t{alignment});
-    }
+  class Free {
+   public:
+    Free() noexcept {}  // the heap's
+    Free(std::shared_ptr<void> slab, Bytes bytes) noexcept
+        : slab_(std::move(slab)), bytes_(bytes) {}
+    void operator()(std::byte* memory) const noexcept;
+
+   private:
+    std::shared_ptr<void> slab_;  // the chunk is a piece of it
+    Bytes bytes_ = 0;
   };
   struct Chunk {
     std::unique_ptr<std::byte[], Free> memory;
