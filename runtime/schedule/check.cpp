@@ -40,7 +40,7 @@ class Checker : public StepFindings {
         all_port_(all_port),
         per_step_(per_step),
         matcher_(routing.topology().nodes()),
-        use_(routing.topology().links()),
+        use_(routing.topology().links(), schedule.messages()),
         orderly_(orderly) {}
 
   /// Steps [first, end), each with the gap before it; step steps() is the gap after the last one.

@@ -270,6 +270,7 @@ Schedule record(const Topology& topology, const Program& program, std::string_vi
     current_recording = outer;
     log.ops.shrink_to_fit();
     log.moves.shrink_to_fit();
+    log.step_ends.shrink_to_fit();
     named.add(node.take_phases());
     schedule.computed[rank] = node.take_computed();
     schedule.pieces[rank] = node.pieces();
