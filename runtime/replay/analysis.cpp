@@ -2,10 +2,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "wormcube/runtime/replay/analysis.hpp"
 
+#include "wormcube/runtime/base/keyed_values.hpp"
 #include "wormcube/runtime/replay/own_work.hpp"
 
 #include <algorithm>
-#include <unordered_map>
 
 #include <fmt/core.h>
 
@@ -38,7 +38,11 @@ Uncontended uncontended(const Schedule& schedule, const Routing& routing,
   const auto nodes = static_cast<Rank>(schedule.ranks.size());
   const std::size_t steps = schedule.steps();
   Uncontended result;
+  result.delivered.reserve(schedule.messages());
   result.steps.resize(schedule.ranks.size());
+  for (Rank v = 0; v < nodes; ++v) {
+    result.steps[static_cast<std::size_t>(v)].reserve(steps_of(schedule, v));
+  }
   std::vector<Ticks> complete(schedule.ranks.size(), 0), posted(complete), next(complete);
   std::vector<Channel> path;
   std::vector<std::pair<Link, Ticks>> ports;
@@ -103,9 +107,10 @@ LockStepForm lock_step_form(const Schedule& schedule, const Routing& routing,
   std::vector<Ticks> work(steps + 1, 0), longest(steps + 1, 0);
   bool shares_bus = model.has_bus() && model.node > model.flit;
   for (Rank v = 0; v < nodes; ++v) {
+    const bool works = has_own_work(schedule, v);
     for (std::size_t t = 0; t <= steps_of(schedule, v); ++t) {
       int sent = 0;
-      work[t] = std::max(work[t], own_work(schedule, model, v, t).total());
+      if (works) work[t] = std::max(work[t], own_work(schedule, model, v, t).total());
       for (const OpRecord& op : schedule.ops(v, t)) {
         if (!is_message(op, v)) continue;
         route_of(schedule, routing, v, op, path);
@@ -139,23 +144,15 @@ LockStepForm lock_step_form(const Schedule& schedule, const Routing& routing,
 
 namespace {
 
-/// Sums by key, of which the highest is asked for: in an array if there are few enough.
+/// Sums by key, of which the highest is asked for.
 class Sums {
  public:
-  explicit Sums(std::int64_t keys) {
-    constexpr std::int64_t most_dense = std::int64_t{1} << 25;
-    if (keys <= most_dense) dense_.assign(static_cast<std::size_t>(keys), 0);
-  }
-  void add(std::int64_t key, Ticks ticks) {
-    Ticks& sum = dense_.empty() ? sparse_[key] : dense_[static_cast<std::size_t>(key)];
-    sum += ticks;
-    highest_ = std::max(highest_, sum);
-  }
+  Sums(std::int64_t keys, std::size_t used) : sums_(keys, used, 0) {}
+  void add(std::int64_t key, Ticks ticks) { highest_ = std::max(highest_, sums_[key] += ticks); }
   Ticks highest() const { return highest_; }
 
  private:
-  std::vector<Ticks> dense_;
-  std::unordered_map<std::int64_t, Ticks> sparse_;
+  KeyedValues<Ticks> sums_;
   Ticks highest_ = 0;
 };
 
@@ -165,21 +162,20 @@ ScheduleBounds schedule_bounds(const Schedule& schedule, const Routing& routing,
                                const MachineModel& model) {
   const std::int64_t count = routing.topology().links();
   const std::int64_t ports = model.all_port ? count : std::ssize(schedule.ranks);
-  Sums links(count), injecting(ports), ejecting(ports);
+  const std::size_t used = schedule.messages();
+  Sums links(count, used), injecting(ports, used), ejecting(ports, used);
   std::vector<Channel> path;
   bool has_messages = false;
   for (Rank v = 0; v < static_cast<Rank>(schedule.ranks.size()); ++v) {
-    for (std::size_t t = 0; t < steps_of(schedule, v); ++t) {
-      for (const OpRecord& op : schedule.ops(v, t)) {
-        if (!is_message(op, v)) continue;
-        route_of(schedule, routing, v, op, path);
-        const std::int64_t flits = model.flits(op.bytes);
-        const Ticks port = flits * model.port_flit();
-        for (const Channel channel : path) links.add(routing.link(channel), flits * model.flit);
-        injecting.add(model.all_port ? routing.link(path.front()) : v, model.startup + port);
-        ejecting.add(model.all_port ? routing.link(path.back()) : op.peer, port);
-        has_messages = true;
-      }
+    for (const OpRecord& op : schedule.ranks[static_cast<std::size_t>(v)].ops) {
+      if (!is_message(op, v)) continue;
+      route_of(schedule, routing, v, op, path);
+      const std::int64_t flits = model.flits(op.bytes);
+      const Ticks port = flits * model.port_flit();
+      for (const Channel channel : path) links.add(routing.link(channel), flits * model.flit);
+      injecting.add(model.all_port ? routing.link(path.front()) : v, model.startup + port);
+      ejecting.add(model.all_port ? routing.link(path.back()) : op.peer, port);
+      has_messages = true;
     }
   }
   ScheduleBounds bounds;

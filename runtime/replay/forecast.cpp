@@ -10,17 +10,17 @@ namespace wormcube {
 /// The earliest start that rules 1 to 4 allow, on a link without turns.
 Ticks Simulation::earliest(const Worm& worm, std::int32_t stage, std::int64_t flit) const {
   const std::size_t at = slot(stage);
-  Ticks time = flit > 0 ? later(worm.starts[at].at(flit - 1), rate(worm, stage))
-               : stage < 0
-                   ? messages_[static_cast<std::size_t>(worm.message)].ready - rate(worm, stage)
-                   : worm.granted[static_cast<std::size_t>(stage)];
+  Ticks time = flit > 0    ? later(worm.flows[at].starts.at(flit - 1), rate(worm, stage))
+               : stage < 0 ? message_of(worm).ready - rate(worm, stage)
+                           : worm.at(stage).granted;
   if (stage > front()) {
-    time = std::max(time, later(worm.starts[at - 1].at(flit), hop(stage - 1)));
+    time = std::max(time, later(worm.flows[at - 1].starts.at(flit), hop(stage - 1)));
   }
   if (stage < worm.last && flit >= buffer(stage)) {
-    time = std::max(time, stage == worm.granted_to
-                              ? no_tick
-                              : later(worm.starts[at + 1].at(flit - buffer(stage)), credit(stage)));
+    time = std::max(time,
+                    stage == worm.granted_to
+                        ? no_tick
+                        : later(worm.flows[at + 1].starts.at(flit - buffer(stage)), credit(stage)));
   }
   return time;
 }
@@ -28,7 +28,7 @@ Ticks Simulation::earliest(const Worm& worm, std::int32_t stage, std::int64_t fl
 void Simulation::forecast(Index index, std::int32_t stage, std::int64_t flit, Ticks time,
                           Ticks stride) {
   Worm& worm = worm_at(index);
-  Starts& starts = worm.starts[slot(stage)];
+  Starts& starts = worm.flows[slot(stage)].starts;
   if (time == no_tick) {
     if (starts.at(flit) == no_tick) return;
     starts.stall(flit);
@@ -57,16 +57,16 @@ void Simulation::watch(Index index, std::int32_t stage, std::int64_t flit, Ticks
     }
   }
   if (worm.tails <= stage) {
-    const Ticks tail = worm.starts[slot(stage)].at(worm.flits - 1);
+    const Ticks tail = worm.flows[slot(stage)].starts.at(worm.flits - 1);
     if (tail > now_) {
       event = std::min(event, tail);
     } else if (worm.tails == stage && limit(worm, stage) == worm.flits) {
-      worm.tail[static_cast<std::size_t>(stage)] = tail;
+      worm.at(stage).tail = tail;
       worm.tails = stage + 1;
       if (stage == 0) {
         worm.sends_at = tail + model_.flit;
         if (slow_ports_) {  // it has passed the port, and the port is free after it
-          const Ticks began = worm.starts[slot(-1)].at(worm.flits - 1);
+          const Ticks began = worm.flows[slot(-1)].starts.at(worm.flits - 1);
           worm.sends_at = std::max(worm.sends_at, began + 2 * model_.port_flit());
         }
         push(worm.sends_at, Kind::sent, index);
@@ -77,9 +77,9 @@ void Simulation::watch(Index index, std::int32_t stage, std::int64_t flit, Ticks
       }
     }
   }
-  worm.stage_event[slot(stage)] = event;
-  if (event < worm.stage_queued[slot(stage)]) {
-    worm.stage_queued[slot(stage)] = event;
+  worm.flows[slot(stage)].event = event;
+  if (event < worm.flows[slot(stage)].queued) {
+    worm.flows[slot(stage)].queued = event;
     push(event, Kind::stage, index, stage);
   }
 }
@@ -93,12 +93,12 @@ Ticks Simulation::deviation(const Worm& worm, std::int32_t stage, std::int64_t f
   for (std::int64_t k = flit + 1; k < worm.flits;) {
     const Ticks line = time + (k - flit) * stride;
     Constraint arrival, room;
-    if (stage > front()) arrival = constraint(worm.starts[at - 1].piece(k), hop(stage - 1));
+    if (stage > front()) arrival = constraint(worm.flows[at - 1].starts.piece(k), hop(stage - 1));
     if (stage < worm.granted_to) {
       if (k < buffer(stage)) {
         room.length = buffer(stage) - k;
       } else {
-        room = constraint(worm.starts[at + 1].piece(k - buffer(stage)), credit(stage));
+        room = constraint(worm.flows[at + 1].starts.piece(k - buffer(stage)), credit(stage));
       }
     }
     const std::int64_t off = bound_by_rate ? std::min(first_above(arrival, line, stride),
@@ -109,9 +109,11 @@ Ticks Simulation::deviation(const Worm& worm, std::int32_t stage, std::int64_t f
       const std::int64_t j = k + off;
       const Ticks forecast = time + (j - flit) * stride;
       Ticks real = forecast - stride + rate(worm, stage);
-      if (stage > front()) real = std::max(real, later(worm.starts[at - 1].at(j), hop(stage - 1)));
+      if (stage > front())
+        real = std::max(real, later(worm.flows[at - 1].starts.at(j), hop(stage - 1)));
       if (stage < worm.granted_to && j >= buffer(stage)) {
-        real = std::max(real, later(worm.starts[at + 1].at(j - buffer(stage)), credit(stage)));
+        real =
+            std::max(real, later(worm.flows[at + 1].starts.at(j - buffer(stage)), credit(stage)));
       }
       return std::min(real, forecast);
     }
