@@ -107,17 +107,18 @@ LockStepForm lock_step_form(const Schedule& schedule, const Routing& routing,
   std::vector<Ticks> work(steps + 1, 0), longest(steps + 1, 0);
   bool shares_bus = model.has_bus() && model.node > model.flit;
   for (Rank v = 0; v < nodes; ++v) {
-    const bool works = has_own_work(schedule, v);
-    for (std::size_t t = 0; t <= steps_of(schedule, v); ++t) {
-      int sent = 0;
-      if (works) work[t] = std::max(work[t], own_work(schedule, model, v, t).total());
-      for (const OpRecord& op : schedule.ops(v, t)) {
-        if (!is_message(op, v)) continue;
-        route_of(schedule, routing, v, op, path);
-        longest[t] = std::max(longest[t], model.alone(model.flits(op.bytes), std::ssize(path)));
-        ++sent;
-      }
-      shares_bus = shares_bus || (model.has_bus() && sent > 1);
+    for (std::size_t t = 0; has_own_work(schedule, v) && t <= steps_of(schedule, v); ++t) {
+      work[t] = std::max(work[t], own_work(schedule, model, v, t).total());
+    }
+    const RankLog& log = schedule.ranks[static_cast<std::size_t>(v)];
+    int sent = 0;
+    for (std::size_t i = 0, t = 0; i < log.ops.size(); ++i) {
+      for (; log.step_ends[t] <= i; ++t) sent = 0;
+      const OpRecord& op = log.ops[i];
+      if (!is_message(op, v)) continue;
+      route_of(schedule, routing, v, op, path);
+      longest[t] = std::max(longest[t], model.alone(model.flits(op.bytes), std::ssize(path)));
+      shares_bus = shares_bus || (model.has_bus() && ++sent > 1);
     }
   }
   bool too_soon = false;

@@ -175,11 +175,10 @@ void Simulation::grant(Index wanted) {
     packet_granted(index, stage);
     return;
   }
-  ReplayedMessage& message = message_of(worm);
-  message.waited += waited;
+  if (waited > 0) message_of(worm).waited += waited;
   if (stage == worm.last) {
-    message.waited_port += waited;
-    message.at_port = now_;
+    message_of(worm).waited_port += waited;
+    message_of(worm).at_port = now_;
   }
   if (worm.in_runs) {
     granted_in_runs(index, stage);

@@ -36,6 +36,10 @@ Simulation::Simulation(const Schedule& schedule, const Routing& routing, const M
   if (model.has_bus()) node_bus_.assign(nodes, none);
   number_messages();
   require_countable();
+  // Most of these are needed, and what is not costs no memory.
+  const std::size_t messages = messages_.size();
+  resources_.reserve(nodes + std::min(static_cast<std::size_t>(routing.channels()), messages));
+  worms_.reserve(std::min(nodes, messages));
 }
 
 Ticks Simulation::gap(Rank rank, std::size_t step) const {
@@ -200,20 +204,26 @@ void Simulation::complete(Rank rank) {
       return;
     }
   }
-  for (;; ++node.step) {
-    const Ticks next = now_ + gap(rank, node.step);
-    if (node.step == steps) {
-      finish_[static_cast<std::size_t>(rank)] = next;
-      ++finished_;
-    } else if (next > now_ || !is_running_) {
-      push(next, Kind::post, rank);
-    } else if (!schedule_.ops(rank, node.step).empty()) {
-      posting_.push_back(rank);
-    } else {  // complete at once
-      if (options_.steps) steps_[static_cast<std::size_t>(rank)].push_back(now_);
-      continue;
+  if (is_running_ && !node.works) {  // steps without messages are complete at once
+    const std::vector<std::uint32_t>& ends =
+        schedule_.ranks[static_cast<std::size_t>(rank)].step_ends;
+    const std::uint32_t first = node.step, done = first == 0 ? 0 : ends[first - 1];
+    while (node.step < steps && ends[node.step] == done) ++node.step;
+    if (options_.steps) {
+      std::vector<Ticks>& complete = steps_[static_cast<std::size_t>(rank)];
+      complete.insert(complete.end(), node.step - first, now_);
     }
-    return;
+  }
+  const Ticks next = now_ + gap(rank, node.step);
+  if (node.step < steps) {
+    if (next == now_ && is_running_) {
+      posting_.push_back(rank);
+    } else {
+      push(next, Kind::post, rank);
+    }
+  } else {
+    finish_[static_cast<std::size_t>(rank)] = next;
+    ++finished_;
   }
 }
 

@@ -4,6 +4,7 @@
 #pragma once
 
 #include "wormcube/runtime/base/keyed_values.hpp"
+#include "wormcube/runtime/replay/constraint.hpp"
 #include "wormcube/runtime/replay/event_queue.hpp"
 #include "wormcube/runtime/replay/replay.hpp"
 
@@ -30,7 +31,7 @@ class Simulation {
  private:
   using Index = std::int32_t;  // of messages, worms and resources
   static constexpr Index none = -1;
-  static constexpr Ticks never = -(Ticks{1} << 62);  // before any other
+
   static constexpr Channel ejection = -1, bus = -2;  // in place of a resource's channel
 
   enum class Kind : std::uint8_t { post, ready, sent, delivered, release, request, stage };
@@ -46,7 +47,7 @@ class Simulation {
     bool touched = false;
     // Of the last flit of worms that have left. Of an ejection port of packets: when it has drained
     // the last of them.
-    Ticks last_start = never;
+    Ticks last_start = long_ago;
     std::int32_t messages = 0;
     std::int64_t flits = 0;
     Ticks waited = 0;
@@ -64,6 +65,20 @@ class Simulation {
     Ticks event = no_tick;   // when the stage is to be looked at again
     Ticks queued = no_tick;  // the earliest event for it in the queue: not later
     bool marked = false;     // is in marked_
+  };
+
+  /// What the stages beside one allow.
+  struct Beside {
+    const Starts* before = nullptr;  // the starts there; null: there is none
+    const Starts* behind = nullptr;  // null: or it has not been granted
+    Ticks hop = 0, credit = 0;       // from a start before, from one behind
+    std::int64_t buffer = 0;         // flits between here and behind
+
+    Ticks ready(std::int64_t flit) const {
+      const Ticks arrival = before == nullptr ? long_ago : later(before->at(flit), hop);
+      if (behind == nullptr || flit < buffer) return arrival;
+      return std::max(arrival, later(behind->at(flit - buffer), credit));
+    }
   };
 
   struct alignas(64) Worm {
@@ -195,11 +210,11 @@ class Simulation {
   Ticks latest_start(const Worm& worm, std::int32_t stage, std::int64_t before) const;
 
   // forecast.cpp
-  Ticks earliest(const Worm& worm, std::int32_t stage, std::int64_t flit) const;
+  Beside beside(const Worm& worm, std::int32_t stage) const;
   void forecast(Index worm, std::int32_t stage, std::int64_t flit, Ticks time, Ticks stride);
   void watch(Index worm, std::int32_t stage, std::int64_t flit, Ticks time, Ticks deviation);
-  Ticks deviation(const Worm& worm, std::int32_t stage, std::int64_t flit, Ticks time,
-                  Ticks stride) const;
+  static Ticks deviation(const Beside& beside, std::int64_t flits, Ticks least, std::int64_t flit,
+                         Ticks time, Ticks stride);
 
   void push(Ticks time, Kind kind, Index subject, std::int32_t stage = 0) {
     queue_.push({time,

@@ -110,7 +110,7 @@ void Simulation::settle(Index index, std::int32_t stage) {
     return;
   }
   if (stage < 0) {
-    settle_alone(index, stage, never, no_tick);
+    settle_alone(index, stage, long_ago, no_tick);
     return;
   }
   const Index partner = resource_at(worm.at(stage).resource).partner;
@@ -127,7 +127,7 @@ void Simulation::settle(Index index, std::int32_t stage) {
         return;
       }
     }
-    if (last != never) link_free = last + model_.flit;
+    if (last != long_ago) link_free = last + model_.flit;
   }
   settle_alone(index, stage, link_free, no_tick);
 }
@@ -136,34 +136,32 @@ void Simulation::settle(Index index, std::int32_t stage) {
 /// \param horizon    recheck then at the latest
 void Simulation::settle_alone(Index index, std::int32_t stage, Ticks link_free, Ticks horizon) {
   Worm& worm = worm_at(index);
-  const std::size_t at = slot(stage);
+  Flow& flow = worm.flows[slot(stage)];
   const std::int64_t most = limit(worm, stage);
-  const std::int64_t flit = worm.flows[at].starts.before(now_, most);
+  const std::int64_t flit = flow.starts.before(now_, most);
   if (flit >= most) {
-    worm.flows[at].event = no_tick;
-    return;
-  }
-  const Ticks time = std::max(earliest(worm, stage, flit), link_free);
-  WORMCUBE_ASSERT(time >= now_);
-  if (time == no_tick) {
-    forecast(index, stage, flit, no_tick, 1);
-    worm.flows[at].event = no_tick;
+    flow.event = no_tick;
     return;
   }
   const Ticks least = rate(worm, stage);
-  Ticks second = time + least;
-  if (flit + 1 < most) {
-    if (stage > front()) {
-      second = std::max(second, later(worm.flows[at - 1].starts.at(flit + 1), hop(stage - 1)));
-    }
-    if (stage < worm.granted_to && flit + 1 >= buffer(stage)) {
-      second = std::max(
-          second, later(worm.flows[at + 1].starts.at(flit + 1 - buffer(stage)), credit(stage)));
-    }
+  // The earliest start that rules 1 to 4 allow, on a link without turns.
+  const Beside near = beside(worm, stage);
+  const Ticks alone = flit > 0    ? later(flow.starts.at(flit - 1), least)
+                      : stage < 0 ? message_of(worm).ready - least
+                                  : worm.at(stage).granted;
+  const Ticks time = std::max({alone, near.ready(flit), link_free});
+  WORMCUBE_ASSERT(time >= now_);
+  if (time == no_tick) {
+    forecast(index, stage, flit, no_tick, 1);
+    flow.event = no_tick;
+    return;
   }
+  Ticks second = time + least;
+  if (flit + 1 < most) second = std::max(second, near.ready(flit + 1));
   const Ticks stride = second == no_tick ? least : second - time;
   forecast(index, stage, flit, time, stride);
-  watch(index, stage, flit, time, std::min(horizon, deviation(worm, stage, flit, time, stride)));
+  watch(index, stage, flit, time,
+        std::min(horizon, deviation(near, worm.flits, least, flit, time, stride)));
 }
 
 Ticks Simulation::latest_start(const Worm& worm, std::int32_t stage, std::int64_t before) const {
@@ -178,8 +176,8 @@ void Simulation::settle_pair(Index index, std::int32_t stage, Index other,
     Index index;
     std::int32_t stage;
     std::int64_t flit = 0, most = 0;  // the next to start; how many can
-    Ticks latest = 0, granted = 0, hop = 0;
-    const Starts *before = nullptr, *behind = nullptr;  // on the stages beside it
+    Ticks latest = 0, granted = 0;
+    Beside beside{};
   };
   std::array<Side, 2> sides{{{index, stage}, {other, other_stage}}};
   if (resource_at(worm_at(index).at(stage).resource).is_second) std::swap(sides[0], sides[1]);
@@ -190,26 +188,17 @@ void Simulation::settle_pair(Index index, std::int32_t stage, Index other,
     side.flit = worm.flows[at].starts.before(now_, side.most);
     side.latest = latest_start(worm, side.stage, side.flit);
     side.granted = worm.at(side.stage).granted;
-    if (side.stage > front()) {
-      side.before = &worm.flows[at - 1].starts;
-      side.hop = hop(side.stage - 1);
-    }
-    side.behind = &worm.flows[at + 1].starts;
+    side.beside = beside(worm, side.stage);
   }
   // Rules 1, 2 and 4.
   const auto ready = [&](const Side& side, std::int64_t flit) {
     if (flit >= side.most) return no_tick;
-    Ticks time = flit == 0 ? side.granted : 0;
-    if (side.before != nullptr) time = std::max(time, later(side.before->at(flit), side.hop));
-    if (flit >= model_.slots) {
-      time = std::max(time, later(side.behind->at(flit - model_.slots), model_.credit));
-    }
-    return time;
+    return std::max(flit == 0 ? side.granted : 0, side.beside.ready(flit));
   };
   const Ticks latest = std::max(sides[0].latest, sides[1].latest);
-  const Ticks link_free = latest == never ? 0 : latest + model_.flit;
+  const Ticks link_free = latest == long_ago ? 0 : latest + model_.flit;
   // The pointer points behind the channel that was served last.
-  const std::size_t preferred = latest == never ? 0 : sides[0].latest > sides[1].latest ? 1 : 0;
+  const std::size_t preferred = latest == long_ago ? 0 : sides[0].latest > sides[1].latest ? 1 : 0;
   const std::array<Ticks, 2> next{ready(sides[0], sides[0].flit), ready(sides[1], sides[1].flit)};
 
   const auto still = [&](const Side& side) {
@@ -313,11 +302,12 @@ void Simulation::settle_pair(Index index, std::int32_t stage, Index other,
           const std::int64_t k = side.flit + shift + j;
           const Ticks line = line_1 + (j - 1) * period;
           Constraint arrival, room;
-          if (side.before != nullptr) arrival = constraint(side.before->piece(k), side.hop);
-          if (k < model_.slots) {
-            room.length = model_.slots - k;
+          const auto& [before, behind, hop, credit, buffer] = side.beside;
+          if (before != nullptr) arrival = constraint(before->piece(k), hop);
+          if (k < buffer) {
+            room.length = buffer - k;
           } else {
-            room = constraint(side.behind->piece(k - model_.slots), model_.credit);
+            room = constraint(behind->piece(k - buffer), credit);
           }
           const std::int64_t bad =
               law == Law::not_above

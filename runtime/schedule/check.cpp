@@ -50,6 +50,7 @@ class Checker : public StepFindings {
     gathered_.resize(std::max(gathered_.size(), end - first));
     for (StepOps& step : gathered_) step.nodes.clear(), step.ops.clear();
     for (Rank rank = 0; rank < routing_.topology().nodes(); ++rank) {
+      if (!has_ops(rank, first, end)) continue;
       for (std::size_t step = first; step < end; ++step) {
         const auto ops = schedule_.ops(rank, step);
         if (ops.empty()) continue;
@@ -81,6 +82,13 @@ class Checker : public StepFindings {
     std::vector<NodeOps> nodes;
     std::vector<OpRecord> ops;
   };
+
+  /// Whether the node sends or receives anything in steps [first, end).
+  bool has_ops(Rank rank, std::size_t first, std::size_t end) const {
+    const auto& ends = schedule_.ranks[static_cast<std::size_t>(rank)].step_ends;
+    end = std::min(end, ends.size());
+    return first < end && ends[end - 1] > (first == 0 ? 0 : ends[first - 1]);
+  }
 
   void check_one(std::size_t step, const StepOps& gathered) {
     step_ = step;
@@ -295,7 +303,7 @@ ScheduleReport check(const Schedule& schedule, const Routing& routing, bool all_
       [&] { return Checker(schedule, routing, all_port, per_step, orderly); });
   {
     // As many steps at a time as keep the gathered ops small.
-    constexpr std::size_t nodes_and_steps = 1 << 16, most_at_a_time = 16;
+    constexpr std::size_t nodes_and_steps = 1 << 18, most_at_a_time = 16;
     const std::size_t at_a_time =
         std::clamp<std::size_t>(nodes_and_steps / schedule.ranks.size(), 1, most_at_a_time);
     const std::size_t groups = steps / at_a_time + 1;

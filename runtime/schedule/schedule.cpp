@@ -40,7 +40,14 @@ bool Schedule::needs_all_ports() const {
   return false;
 }
 
-void logger::start(RankLog& log) { log = {}; }
+void logger::start(RankLog& log) {
+  log.ops.clear();
+  log.step_ends.clear();
+  log.rearranged.clear();
+  log.combined.clear();
+  log.moves.clear();
+  log.peak_block_bytes = log.peak_bytes = 0;
+}
 
 void logger::step(RankLog& log, const Topology& topology, Rank rank, std::span<const Op> ops) {
   for (const Op& op : ops) {
