@@ -34,28 +34,30 @@ class KeyedValues {
   /// Valid until the next call.
   Value& operator[](Key key) {
     if (!dense_.empty()) return dense_[static_cast<std::size_t>(key)];
-    if (2 * ++filled_ > slots_.size()) grow();
-    Slot& slot = slot_of(key);
-    if (slot.key == none) {
-      slot = {key, initial_};
-    } else {
-      --filled_;
+    std::size_t at = slot_of(key);
+    if (slots_[at].key == none) {
+      if (2 * ++filled_ > slots_.size()) {
+        grow();
+        at = slot_of(key);
+      }
+      slots_[at] = {key, initial_};
     }
-    return slot.value;
+    return slots_[at].value;
   }
   const Value& operator[](Key key) const {
     if (!dense_.empty()) return dense_[static_cast<std::size_t>(key)];
-    const Slot& slot = const_cast<KeyedValues&>(*this).slot_of(key);
+    const Slot& slot = slots_[slot_of(key)];
     return slot.key == none ? initial_ : slot.value;
   }
 
   /// Forgets all values; `used` has the keys that have one.
   void clear(std::span<const Key> used) {
-    if (dense_.empty()) {
+    constexpr std::size_t faster = 8;  // to clear a slot of the table than to find it
+    if (dense_.empty() && slots_.size() / faster < used.size()) {
       slots_.assign(slots_.size(), {});
       filled_ = 0;
     } else {
-      for (const Key key : used) dense_[static_cast<std::size_t>(key)] = initial_;
+      for (const Key key : used) (*this)[key] = initial_;
     }
   }
 
@@ -67,16 +69,16 @@ class KeyedValues {
   };
 
   /// That of the key, or the empty one where it belongs. The number of slots is a power of two.
-  Slot& slot_of(Key key) {
+  std::size_t slot_of(Key key) const {
     std::size_t at = mixed(static_cast<std::uint64_t>(key)) & (slots_.size() - 1);
     while (slots_[at].key != key && slots_[at].key != none) at = (at + 1) & (slots_.size() - 1);
-    return slots_[at];
+    return at;
   }
   void grow() {
     std::vector<Slot> old(2 * slots_.size());
     old.swap(slots_);
     for (const Slot& slot : old) {
-      if (slot.key != none) slot_of(slot.key) = slot;
+      if (slot.key != none) slots_[slot_of(slot.key)] = slot;
     }
   }
 

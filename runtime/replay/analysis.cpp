@@ -31,18 +31,14 @@ std::size_t steps_of(const Schedule& schedule, Rank rank) {
   return schedule.ranks[static_cast<std::size_t>(rank)].step_ends.size();
 }
 
-}  // namespace
-
-Uncontended uncontended(const Schedule& schedule, const Routing& routing,
-                        const MachineModel& model) {
+/// The last finish. Calls delivered(ticks) for each message, by (step, source, index), and
+/// complete(node, ticks) for each step of each node.
+template <class Delivered, class Complete>
+Ticks without_contention(const Schedule& schedule, const Routing& routing,
+                         const MachineModel& model, Delivered delivered_at, Complete complete_at) {
   const auto nodes = static_cast<Rank>(schedule.ranks.size());
   const std::size_t steps = schedule.steps();
-  Uncontended result;
-  result.delivered.reserve(schedule.messages());
-  result.steps.resize(schedule.ranks.size());
-  for (Rank v = 0; v < nodes; ++v) {
-    result.steps[static_cast<std::size_t>(v)].reserve(steps_of(schedule, v));
-  }
+  Ticks time = 0;
   std::vector<Ticks> complete(schedule.ranks.size(), 0), posted(complete), next(complete);
   std::vector<Channel> path;
   std::vector<std::pair<Link, Ticks>> ports;
@@ -60,7 +56,7 @@ Uncontended uncontended(const Schedule& schedule, const Routing& routing,
       posted[at] = next[at] = model.lock_step
                                   ? latest + longest
                                   : complete[at] + own_work(schedule, model, v, t).total();
-      if (t == steps_of(schedule, v)) result.time = std::max(result.time, posted[at]);
+      if (t == steps_of(schedule, v)) time = std::max(time, posted[at]);
     }
     if (t == steps) break;
     for (Rank v = 0; v < nodes; ++v) {
@@ -81,7 +77,7 @@ Uncontended uncontended(const Schedule& schedule, const Routing& routing,
         const Ticks ready = *port + model.startup;
         const Ticks delivered = ready + model.transit(flits, std::ssize(path));
         *port = ready + flits * model.port_flit();
-        result.delivered.push_back(delivered);
+        delivered_at(delivered);
         Ticks& sender = next[static_cast<std::size_t>(v)];
         sender = std::max(sender, *port);
         Ticks& receiver = next[static_cast<std::size_t>(op.peer)];
@@ -92,10 +88,28 @@ Uncontended uncontended(const Schedule& schedule, const Routing& routing,
       if (t >= steps_of(schedule, v)) continue;
       const auto at = static_cast<std::size_t>(v);
       complete[at] = next[at];
-      result.steps[at].push_back(next[at]);
+      complete_at(at, next[at]);
     }
   }
+  return time;
+}
+
+}  // namespace
+
+Uncontended uncontended(const Schedule& schedule, const Routing& routing,
+                        const MachineModel& model) {
+  Uncontended result;
+  result.steps.resize(schedule.ranks.size());
+  result.time = without_contention(
+      schedule, routing, model, [&](Ticks ticks) { result.delivered.push_back(ticks); },
+      [&](std::size_t node, Ticks ticks) { result.steps[node].push_back(ticks); });
   return result;
+}
+
+Ticks uncontended_time(const Schedule& schedule, const Routing& routing,
+                       const MachineModel& model) {
+  return without_contention(
+      schedule, routing, model, [](Ticks) {}, [](std::size_t, Ticks) {});
 }
 
 LockStepForm lock_step_form(const Schedule& schedule, const Routing& routing,
