@@ -2,10 +2,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "wormcube/runtime/replay/analysis.hpp"
 
+#include "wormcube/runtime/base/keyed_values.hpp"
 #include "wormcube/runtime/replay/own_work.hpp"
 
 #include <algorithm>
-#include <unordered_map>
 
 #include <fmt/core.h>
 
@@ -31,14 +31,14 @@ std::size_t steps_of(const Schedule& schedule, Rank rank) {
   return schedule.ranks[static_cast<std::size_t>(rank)].step_ends.size();
 }
 
-}  // namespace
-
-Uncontended uncontended(const Schedule& schedule, const Routing& routing,
-                        const MachineModel& model) {
+/// The last finish. Calls delivered(ticks) for each message, by (step, source, index), and
+/// complete(node, ticks) for each step of each node.
+template <class Delivered, class Complete>
+Ticks without_contention(const Schedule& schedule, const Routing& routing,
+                         const MachineModel& model, Delivered delivered_at, Complete complete_at) {
   const auto nodes = static_cast<Rank>(schedule.ranks.size());
   const std::size_t steps = schedule.steps();
-  Uncontended result;
-  result.steps.resize(schedule.ranks.size());
+  Ticks time = 0;
   std::vector<Ticks> complete(schedule.ranks.size(), 0), posted(complete), next(complete);
   std::vector<Channel> path;
   std::vector<std::pair<Link, Ticks>> ports;
@@ -56,7 +56,7 @@ Uncontended uncontended(const Schedule& schedule, const Routing& routing,
       posted[at] = next[at] = model.lock_step
                                   ? latest + longest
                                   : complete[at] + own_work(schedule, model, v, t).total();
-      if (t == steps_of(schedule, v)) result.time = std::max(result.time, posted[at]);
+      if (t == steps_of(schedule, v)) time = std::max(time, posted[at]);
     }
     if (t == steps) break;
     for (Rank v = 0; v < nodes; ++v) {
@@ -77,7 +77,7 @@ Uncontended uncontended(const Schedule& schedule, const Routing& routing,
         const Ticks ready = *port + model.startup;
         const Ticks delivered = ready + model.transit(flits, std::ssize(path));
         *port = ready + flits * model.port_flit();
-        result.delivered.push_back(delivered);
+        delivered_at(delivered);
         Ticks& sender = next[static_cast<std::size_t>(v)];
         sender = std::max(sender, *port);
         Ticks& receiver = next[static_cast<std::size_t>(op.peer)];
@@ -88,10 +88,28 @@ Uncontended uncontended(const Schedule& schedule, const Routing& routing,
       if (t >= steps_of(schedule, v)) continue;
       const auto at = static_cast<std::size_t>(v);
       complete[at] = next[at];
-      result.steps[at].push_back(next[at]);
+      complete_at(at, next[at]);
     }
   }
+  return time;
+}
+
+}  // namespace
+
+Uncontended uncontended(const Schedule& schedule, const Routing& routing,
+                        const MachineModel& model) {
+  Uncontended result;
+  result.steps.resize(schedule.ranks.size());
+  result.time = without_contention(
+      schedule, routing, model, [&](Ticks ticks) { result.delivered.push_back(ticks); },
+      [&](std::size_t node, Ticks ticks) { result.steps[node].push_back(ticks); });
   return result;
+}
+
+Ticks uncontended_time(const Schedule& schedule, const Routing& routing,
+                       const MachineModel& model) {
+  return without_contention(
+      schedule, routing, model, [](Ticks) {}, [](std::size_t, Ticks) {});
 }
 
 LockStepForm lock_step_form(const Schedule& schedule, const Routing& routing,
@@ -103,16 +121,18 @@ LockStepForm lock_step_form(const Schedule& schedule, const Routing& routing,
   std::vector<Ticks> work(steps + 1, 0), longest(steps + 1, 0);
   bool shares_bus = model.has_bus() && model.node > model.flit;
   for (Rank v = 0; v < nodes; ++v) {
-    for (std::size_t t = 0; t <= steps_of(schedule, v); ++t) {
-      int sent = 0;
+    for (std::size_t t = 0; has_own_work(schedule, v) && t <= steps_of(schedule, v); ++t) {
       work[t] = std::max(work[t], own_work(schedule, model, v, t).total());
-      for (const OpRecord& op : schedule.ops(v, t)) {
-        if (!is_message(op, v)) continue;
-        route_of(schedule, routing, v, op, path);
-        longest[t] = std::max(longest[t], model.alone(model.flits(op.bytes), std::ssize(path)));
-        ++sent;
-      }
-      shares_bus = shares_bus || (model.has_bus() && sent > 1);
+    }
+    const RankLog& log = schedule.ranks[static_cast<std::size_t>(v)];
+    int sent = 0;
+    for (std::size_t i = 0, t = 0; i < log.ops.size(); ++i) {
+      for (; log.step_ends[t] <= i; ++t) sent = 0;
+      const OpRecord& op = log.ops[i];
+      if (!is_message(op, v)) continue;
+      route_of(schedule, routing, v, op, path);
+      longest[t] = std::max(longest[t], model.alone(model.flits(op.bytes), std::ssize(path)));
+      shares_bus = shares_bus || (model.has_bus() && ++sent > 1);
     }
   }
   bool too_soon = false;
@@ -139,23 +159,15 @@ LockStepForm lock_step_form(const Schedule& schedule, const Routing& routing,
 
 namespace {
 
-/// Sums by key, of which the highest is asked for: in an array if there are few enough.
+/// Sums by key, of which the highest is asked for.
 class Sums {
  public:
-  explicit Sums(std::int64_t keys) {
-    constexpr std::int64_t most_dense = std::int64_t{1} << 25;
-    if (keys <= most_dense) dense_.assign(static_cast<std::size_t>(keys), 0);
-  }
-  void add(std::int64_t key, Ticks ticks) {
-    Ticks& sum = dense_.empty() ? sparse_[key] : dense_[static_cast<std::size_t>(key)];
-    sum += ticks;
-    highest_ = std::max(highest_, sum);
-  }
+  Sums(std::int64_t keys, std::size_t used) : sums_(keys, used, 0) {}
+  void add(std::int64_t key, Ticks ticks) { highest_ = std::max(highest_, sums_[key] += ticks); }
   Ticks highest() const { return highest_; }
 
  private:
-  std::vector<Ticks> dense_;
-  std::unordered_map<std::int64_t, Ticks> sparse_;
+  KeyedValues<Ticks> sums_;
   Ticks highest_ = 0;
 };
 
@@ -165,21 +177,20 @@ ScheduleBounds schedule_bounds(const Schedule& schedule, const Routing& routing,
                                const MachineModel& model) {
   const std::int64_t count = routing.topology().links();
   const std::int64_t ports = model.all_port ? count : std::ssize(schedule.ranks);
-  Sums links(count), injecting(ports), ejecting(ports);
+  const std::size_t used = schedule.messages();
+  Sums links(count, used), injecting(ports, used), ejecting(ports, used);
   std::vector<Channel> path;
   bool has_messages = false;
   for (Rank v = 0; v < static_cast<Rank>(schedule.ranks.size()); ++v) {
-    for (std::size_t t = 0; t < steps_of(schedule, v); ++t) {
-      for (const OpRecord& op : schedule.ops(v, t)) {
-        if (!is_message(op, v)) continue;
-        route_of(schedule, routing, v, op, path);
-        const std::int64_t flits = model.flits(op.bytes);
-        const Ticks port = flits * model.port_flit();
-        for (const Channel channel : path) links.add(routing.link(channel), flits * model.flit);
-        injecting.add(model.all_port ? routing.link(path.front()) : v, model.startup + port);
-        ejecting.add(model.all_port ? routing.link(path.back()) : op.peer, port);
-        has_messages = true;
-      }
+    for (const OpRecord& op : schedule.ranks[static_cast<std::size_t>(v)].ops) {
+      if (!is_message(op, v)) continue;
+      route_of(schedule, routing, v, op, path);
+      const std::int64_t flits = model.flits(op.bytes);
+      const Ticks port = flits * model.port_flit();
+      for (const Channel channel : path) links.add(routing.link(channel), flits * model.flit);
+      injecting.add(model.all_port ? routing.link(path.front()) : v, model.startup + port);
+      ejecting.add(model.all_port ? routing.link(path.back()) : op.peer, port);
+      has_messages = true;
     }
   }
   ScheduleBounds bounds;

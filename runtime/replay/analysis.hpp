@@ -20,6 +20,8 @@ struct Uncontended {
 };
 Uncontended uncontended(const Schedule& schedule, const Routing& routing,
                         const MachineModel& model);
+/// Uncontended::time alone, which takes no memory for each message.
+Ticks uncontended_time(const Schedule& schedule, const Routing& routing, const MachineModel& model);
 
 /// Lock step in one line: the sum over steps of the longest message alone and the most local work.
 struct LockStepForm {

@@ -4,10 +4,13 @@
 
 #include "wormcube/runtime/replay/machine_model.hpp"
 
+#include <algorithm>
 #include <array>
 #include <cstddef>
 #include <cstdint>
 #include <vector>
+
+#include <boost/align/aligned_allocator.hpp>
 
 namespace wormcube {
 
@@ -25,8 +28,8 @@ class EventQueue {
     std::int32_t subject;
   };
 
-  bool empty() const { return first_ == none && heap_.empty(); }
-  Ticks next() const { return first_ != none ? now_ : heap_.front().time; }
+  bool empty() const { return first_ == none && heap_.size() == root; }
+  Ticks next() const { return first_ != none ? now_ : heap_[root].time; }
 
   void push(const Event& event) {
     const std::int32_t entry = make({event.kind_and_stage, event.subject, none});
@@ -60,6 +63,7 @@ class EventQueue {
  private:
   static constexpr std::int32_t none = -1;
   static constexpr std::size_t width = 4;  // shallower than two, and a node's children share a line
+  static constexpr std::size_t root = width - 1, line = 64;  // because of where they begin
   static constexpr std::size_t known = 64;
 
   struct Entry {
@@ -93,8 +97,8 @@ class EventQueue {
   void push_list(const List& list) {
     std::size_t hole = heap_.size();
     heap_.push_back(list);
-    while (hole > 0) {
-      const std::size_t parent = (hole - 1) / width;
+    while (hole > root) {
+      const std::size_t parent = hole / width + root - 1;
       if (heap_[parent].time <= list.time) break;
       heap_[hole] = heap_[parent];
       hole = parent;
@@ -103,20 +107,16 @@ class EventQueue {
   }
 
   List pop_list() {
-    const List first = heap_.front();
+    const List first = heap_[root];
     const List last = heap_.back();
     heap_.pop_back();
-    const std::size_t size = heap_.size();
-    if (size == 0) return first;
-    std::size_t hole = 0;
+    const std::size_t end = heap_.size();
+    if (end == root) return first;
+    std::size_t hole = root;
     while (true) {
-      const std::size_t begin = hole * width + 1;
-      if (begin >= size) break;
-      const std::size_t end = begin + width < size ? begin + width : size;
-      std::size_t least = begin;
-      for (std::size_t child = begin + 1; child < end; ++child) {
-        if (heap_[child].time < heap_[least].time) least = child;
-      }
+      const std::size_t begin = (hole - root + 1) * width;
+      if (begin >= end) break;
+      const std::size_t least = least_of(begin, std::min(begin + width, end));
       if (heap_[least].time >= last.time) break;
       heap_[hole] = heap_[least];
       hole = least;
@@ -125,10 +125,26 @@ class EventQueue {
     return first;
   }
 
+  /// The first of the least children. Nothing predicts which one that is, so there is no branch.
+  std::size_t least_of(std::size_t begin, std::size_t end) const {
+    const List* const child = &heap_[begin];
+    if (begin + width == end) {
+      const auto a = static_cast<std::size_t>(child[1].time < child[0].time);
+      const auto b = 2 + static_cast<std::size_t>(child[3].time < child[2].time);
+      return begin + a + (b - a) * static_cast<std::size_t>(child[b].time < child[a].time);
+    }
+    std::size_t least = begin;
+    for (std::size_t at = begin + 1; at < end; ++at) {
+      if (heap_[at].time < heap_[least].time) least = at;
+    }
+    return least;
+  }
+
   std::vector<Entry> entries_;  // of all lists; those that are free are one, too
   std::int32_t free_ = none, first_ = none;
   Ticks now_ = 0;
-  std::vector<List> heap_;
+  using Heap = std::vector<List, boost::alignment::aligned_allocator<List, line>>;
+  Heap heap_ = Heap(root);  // from `root` on
   std::array<End, known> ends_;
 };
 

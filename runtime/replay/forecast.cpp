@@ -7,28 +7,19 @@
 
 namespace wormcube {
 
-/// The earliest start that rules 1 to 4 allow, on a link without turns.
-Ticks Simulation::earliest(const Worm& worm, std::int32_t stage, std::int64_t flit) const {
+Simulation::Beside Simulation::beside(const Worm& worm, std::int32_t stage) const {
   const std::size_t at = slot(stage);
-  Ticks time = flit > 0 ? later(worm.starts[at].at(flit - 1), rate(worm, stage))
-               : stage < 0
-                   ? messages_[static_cast<std::size_t>(worm.message)].ready - rate(worm, stage)
-                   : worm.granted[static_cast<std::size_t>(stage)];
-  if (stage > front()) {
-    time = std::max(time, later(worm.starts[at - 1].at(flit), hop(stage - 1)));
-  }
-  if (stage < worm.last && flit >= buffer(stage)) {
-    time = std::max(time, stage == worm.granted_to
-                              ? no_tick
-                              : later(worm.starts[at + 1].at(flit - buffer(stage)), credit(stage)));
-  }
-  return time;
+  return {.before = stage > front() ? &worm.flows[at - 1].starts : nullptr,
+          .behind = stage < worm.granted_to ? &worm.flows[at + 1].starts : nullptr,
+          .hop = hop(stage - 1),
+          .credit = credit(stage),
+          .buffer = buffer(stage)};
 }
 
 void Simulation::forecast(Index index, std::int32_t stage, std::int64_t flit, Ticks time,
                           Ticks stride) {
   Worm& worm = worm_at(index);
-  Starts& starts = worm.starts[slot(stage)];
+  Starts& starts = worm.flows[slot(stage)].starts;
   if (time == no_tick) {
     if (starts.at(flit) == no_tick) return;
     starts.stall(flit);
@@ -48,6 +39,7 @@ void Simulation::forecast(Index index, std::int32_t stage, std::int64_t flit, Ti
 void Simulation::watch(Index index, std::int32_t stage, std::int64_t flit, Ticks time,
                        Ticks deviation) {
   Worm& worm = worm_at(index);
+  Flow& flow = worm.flows[slot(stage)];
   Ticks event = deviation;
   if (flit == 0 && stage >= 0) {
     if (time > now_) {
@@ -57,16 +49,16 @@ void Simulation::watch(Index index, std::int32_t stage, std::int64_t flit, Ticks
     }
   }
   if (worm.tails <= stage) {
-    const Ticks tail = worm.starts[slot(stage)].at(worm.flits - 1);
+    const Ticks tail = flow.starts.at(worm.flits - 1);
     if (tail > now_) {
       event = std::min(event, tail);
     } else if (worm.tails == stage && limit(worm, stage) == worm.flits) {
-      worm.tail[static_cast<std::size_t>(stage)] = tail;
+      worm.at(stage).tail = tail;
       worm.tails = stage + 1;
       if (stage == 0) {
         worm.sends_at = tail + model_.flit;
         if (slow_ports_) {  // it has passed the port, and the port is free after it
-          const Ticks began = worm.starts[slot(-1)].at(worm.flits - 1);
+          const Ticks began = worm.flows[slot(-1)].starts.at(worm.flits - 1);
           worm.sends_at = std::max(worm.sends_at, began + 2 * model_.port_flit());
         }
         push(worm.sends_at, Kind::sent, index);
@@ -77,43 +69,34 @@ void Simulation::watch(Index index, std::int32_t stage, std::int64_t flit, Ticks
       }
     }
   }
-  worm.stage_event[slot(stage)] = event;
-  if (event < worm.stage_queued[slot(stage)]) {
-    worm.stage_queued[slot(stage)] = event;
+  flow.event = event;
+  if (event < flow.queued) {
+    flow.queued = event;
     push(event, Kind::stage, index, stage);
   }
 }
 
 /// When a stage's starts will first differ from the run time, time + stride, .. of flit, flit + 1,
 /// .., should its neighbours start as forecast.
-Ticks Simulation::deviation(const Worm& worm, std::int32_t stage, std::int64_t flit, Ticks time,
-                            Ticks stride) const {
-  const std::size_t at = slot(stage);
-  const bool bound_by_rate = stride == rate(worm, stage);
-  for (std::int64_t k = flit + 1; k < worm.flits;) {
+Ticks Simulation::deviation(const Beside& beside, std::int64_t flits, Ticks least,
+                            std::int64_t flit, Ticks time, Ticks stride) {
+  const auto& [before, behind, hop, credit, buffer] = beside;
+  for (std::int64_t k = flit + 1; k < flits;) {
     const Ticks line = time + (k - flit) * stride;
     Constraint arrival, room;
-    if (stage > front()) arrival = constraint(worm.starts[at - 1].piece(k), hop(stage - 1));
-    if (stage < worm.granted_to) {
-      if (k < buffer(stage)) {
-        room.length = buffer(stage) - k;
-      } else {
-        room = constraint(worm.starts[at + 1].piece(k - buffer(stage)), credit(stage));
-      }
+    if (before != nullptr) arrival = constraint(before->piece(k), hop);
+    if (behind != nullptr && k < buffer) {
+      room.length = buffer - k;
+    } else if (behind != nullptr) {
+      room = constraint(behind->piece(k - buffer), credit);
     }
-    const std::int64_t off = bound_by_rate ? std::min(first_above(arrival, line, stride),
-                                                      first_above(room, line, stride))
-                                           : first_off(arrival, room, line, stride);
-    const std::int64_t length = std::min({arrival.length, room.length, worm.flits - k});
+    const std::int64_t off = stride == least ? std::min(first_above(arrival, line, stride),
+                                                        first_above(room, line, stride))
+                                             : first_off(arrival, room, line, stride);
+    const std::int64_t length = std::min({arrival.length, room.length, flits - k});
     if (off < length) {
-      const std::int64_t j = k + off;
-      const Ticks forecast = time + (j - flit) * stride;
-      Ticks real = forecast - stride + rate(worm, stage);
-      if (stage > front()) real = std::max(real, later(worm.starts[at - 1].at(j), hop(stage - 1)));
-      if (stage < worm.granted_to && j >= buffer(stage)) {
-        real = std::max(real, later(worm.starts[at + 1].at(j - buffer(stage)), credit(stage)));
-      }
-      return std::min(real, forecast);
+      const Ticks forecast = line + off * stride;
+      return std::min(std::max(forecast - stride + least, beside.ready(k + off)), forecast);
     }
     k += length;
   }

@@ -5,50 +5,52 @@
 #include "wormcube/runtime/replay/simulation.hpp"
 
 #include <algorithm>
+#include <numeric>
 
 #include <fmt/core.h>
 
 namespace wormcube {
 
 void Simulation::number_messages() {
-  std::size_t count = 0;
-  for (std::size_t v = 0; v < nodes_.size(); ++v) {
-    for (const OpRecord& op : schedule_.ranks[v].ops) {
-      count += op.kind == Op::Kind::send && op.peer != static_cast<Rank>(v) ? 1 : 0;
+  std::vector<std::size_t> begin(schedule_.steps() + 1, 0);  // of each step, in messages_
+  const auto each = [&](auto visit) {
+    for (std::size_t v = 0; v < nodes_.size(); ++v) {
+      const RankLog& log = schedule_.ranks[v];
+      std::uint32_t step = 0, index = 0;
+      for (std::uint32_t op = 0; op < log.ops.size(); ++op) {
+        for (; log.step_ends[step] <= op; ++step) index = 0;
+        const OpRecord& record = log.ops[op];
+        if (record.kind != Op::Kind::send) continue;
+        if (is_other(record, static_cast<Rank>(v))) visit(v, step, index, record);
+        ++index;
+      }
     }
-  }
+  };
+  std::size_t count = 0;
+  each([&](std::size_t v, std::uint32_t step, std::uint32_t, const OpRecord&) {
+    ++begin[step + 1];
+    ++count;
+    if (v + 1 < nodes_.size()) ++nodes_[v + 1].first_send;
+  });
   constexpr std::size_t most = std::size_t{1} << 31U;
   if (count >= most) {
     throw UsageError(
         fmt::format("{} messages are too many to replay; need fewer than {}", count, most));
   }
-  messages_.reserve(count);
-  op_of_.reserve(count);
-  for (std::size_t v = 0; v < nodes_.size(); ++v) {
-    const RankLog& log = schedule_.ranks[v];
-    const auto rank = static_cast<Rank>(v);
-    nodes_[v].first_send = static_cast<Index>(messages_.size());
-    std::uint32_t op = 0;
-    for (std::uint32_t step = 0; step < log.step_ends.size(); ++step) {
-      std::uint32_t index = 0;
-      for (; op < log.step_ends[step]; ++op) {
-        const OpRecord& record = log.ops[op];
-        if (record.kind != Op::Kind::send) continue;
-        if (record.peer != rank) {
-          ReplayedMessage message;
-          message.from = rank;
-          message.to = record.peer;
-          message.step = step;
-          message.index = index;
-          message.tag = record.tag;
-          message.bytes = record.bytes;
-          messages_.push_back(message);
-          op_of_.push_back(op);
-        }
-        ++index;
-      }
-    }
-  }
+  for (std::size_t v = 1; v < nodes_.size(); ++v) nodes_[v].first_send += nodes_[v - 1].first_send;
+  std::partial_sum(begin.begin(), begin.end(), begin.begin());
+  messages_.resize(count);
+  place_.reserve(count);
+  each([&](std::size_t v, std::uint32_t step, std::uint32_t index, const OpRecord& record) {
+    place_.push_back(static_cast<Index>(begin[step]));
+    ReplayedMessage& message = messages_[begin[step]++];
+    message.from = static_cast<Rank>(v);
+    message.to = record.peer;
+    message.step = step;
+    message.index = index;
+    message.tag = record.tag;
+    message.bytes = record.bytes;
+  });
 }
 
 /// All messages one after another, stalled by every constant: no replay takes longer.
@@ -58,23 +60,25 @@ void Simulation::require_countable() {
   for (int d = 0; d < topology.dimensions(); ++d) hops += topology.factor(d).vertices();
   const WideTicks step =
       static_cast<WideTicks>(model_.hop) + model_.credit + model_.port_flit() + model_.node;
-  for (const ReplayedMessage& message : messages_) {
-    const OpRecord& op = schedule_.ranks[static_cast<std::size_t>(message.from)]
-                             .ops[op_of_[static_cast<std::size_t>(&message - messages_.data())]];
-    WideTicks links = hops;
-    if (op.moves > 0) {
-      links = 0;
-      for (const Move& move : schedule_.moves(message.from, op)) links += std::abs(move.hops);
-    }
-    const std::int64_t flits = model_.flits(message.bytes);
-    const WideTicks alone = model_.startup + step * flits;
-    longest += model_.forwarding == Forwarding::wormhole ? alone + (links + 1) * step
-                                                         : (links + 1) * (alone + step);
-    if (in_packets()) packet_hops += (links + 1) * ((flits + model_.packet - 1) / model_.packet);
-  }
   for (std::size_t v = 0; v < nodes_.size(); ++v) {
-    for (std::size_t t = 0; t <= schedule_.ranks[v].step_ends.size(); ++t) {
-      const OwnWork work = own_work(schedule_, model_, static_cast<Rank>(v), t);
+    const RankLog& log = schedule_.ranks[v];
+    const auto rank = static_cast<Rank>(v);
+    for (const OpRecord& op : log.ops) {
+      if (op.kind != Op::Kind::send || !is_other(op, rank)) continue;
+      WideTicks links = hops;
+      if (op.moves > 0) {
+        links = 0;
+        for (const Move& move : schedule_.moves(rank, op)) links += std::abs(move.hops);
+      }
+      const std::int64_t flits = model_.flits(op.bytes);
+      const WideTicks alone = model_.startup + step * flits;
+      longest += model_.forwarding == Forwarding::wormhole ? alone + (links + 1) * step
+                                                           : (links + 1) * (alone + step);
+      if (in_packets()) packet_hops += (links + 1) * ((flits + model_.packet - 1) / model_.packet);
+    }
+    if (!has_own_work(schedule_, rank)) continue;
+    for (std::size_t t = 0; t <= log.step_ends.size(); ++t) {
+      const OwnWork work = own_work(schedule_, model_, rank, t);
       const WideTicks all = WideTicks{work.compute} + work.rearrange + work.combine;
       longest += all;
       nodes_[v].works = nodes_[v].works || all > 0;

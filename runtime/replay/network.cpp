@@ -3,16 +3,16 @@
 #include "wormcube/runtime/replay/simulation.hpp"
 
 #include <algorithm>
+#include <utility>
 
 namespace wormcube {
 
 Simulation::Index Simulation::resource_of(Channel channel) {
   const bool by_link = model_.forwarding != Forwarding::wormhole;
   const Channel key = by_link ? routing_.link(channel) : channel;
-  Index* slot = dense_.empty() ? &sparse_.try_emplace(key, none).first->second
-                               : &dense_[static_cast<std::size_t>(key)];
-  if (*slot != none) return *slot;
-  const Index index = *slot = static_cast<Index>(resources_.size());
+  Index& known = channel_resource_[key];
+  if (known != none) return known;
+  const Index index = known = static_cast<Index>(resources_.size());
   resources_.push_back({.channel = channel});
   if (by_link) return index;
   const int vc = routing_.virtual_channel(channel);
@@ -20,13 +20,8 @@ Simulation::Index Simulation::resource_of(Channel channel) {
   if (vc == 0 && (other >= routing_.channels() || routing_.link(other) != routing_.link(channel))) {
     return index;
   }
-  Index partner = none;
-  if (dense_.empty()) {
-    const auto found = sparse_.find(other);
-    if (found != sparse_.end()) partner = found->second;
-  } else {
-    partner = dense_[static_cast<std::size_t>(other)];
-  }
+  const Index partner = std::as_const(channel_resource_)[other];
+  resource_at(index).is_second = vc == 1;
   if (partner != none) {
     resource_at(index).partner = partner;
     resource_at(partner).partner = index;
@@ -34,8 +29,9 @@ Simulation::Index Simulation::resource_of(Channel channel) {
   return index;
 }
 
-Simulation::Index Simulation::port_of(Rank rank, Link link) {
-  Index& slot = model_.all_port ? link_port_.try_emplace(link, none).first->second
+/// The ejection port at the end of route_.
+Simulation::Index Simulation::port_of(Rank rank) {
+  Index& slot = model_.all_port ? link_port_[routing_.link(route_.back())]
                                 : node_port_[static_cast<std::size_t>(rank)];
   if (slot == none) {
     slot = static_cast<Index>(resources_.size());
@@ -55,6 +51,7 @@ Simulation::Index Simulation::blank_worm(Index message) {
   }
   Worm& worm = worm_at(index);
   worm.message = message;
+  worm.place = place_[static_cast<std::size_t>(message)];
   worm.next_waiting = worm.after = none;
   worm.granted_to = -1;
   worm.tails = worm.released = 0;
@@ -62,7 +59,7 @@ Simulation::Index Simulation::blank_worm(Index message) {
   worm.is_last = true;
   worm.asks_at = worm.sends_at = worm.delivers_at = no_tick;
   worm.waited = worm.waited_port = 0;
-  worm.path.clear();
+  worm.stages.clear();
   worm.shared_stages.clear();
   worm.release_times.clear();
   return index;
@@ -71,9 +68,12 @@ Simulation::Index Simulation::blank_worm(Index message) {
 Simulation::Index Simulation::make_worm(Index message) {
   const Index index = blank_worm(message);
   Worm& worm = worm_at(index);
-  ReplayedMessage& m = messages_[static_cast<std::size_t>(message)];
-  const OpRecord& op = schedule_.ranks[static_cast<std::size_t>(m.from)]
-                           .ops[op_of_[static_cast<std::size_t>(message)]];
+  ReplayedMessage& m = message_of(worm);
+  // A node's messages become worms in their order.
+  const std::vector<OpRecord>& ops = schedule_.ranks[static_cast<std::size_t>(m.from)].ops;
+  std::uint32_t& next_op = nodes_[static_cast<std::size_t>(m.from)].next_op;
+  while (ops[next_op].kind != Op::Kind::send || !is_other(ops[next_op], m.from)) ++next_op;
+  const OpRecord& op = ops[next_op++];
   route_.clear();
   if (op.moves > 0) {
     routing_.route(m.from, schedule_.moves(m.from, op), route_);
@@ -88,15 +88,11 @@ Simulation::Index Simulation::make_worm(Index message) {
       bus_of_node = static_cast<Index>(resources_.size());
       resources_.push_back({.channel = bus});
     }
-    worm.path.push_back(bus_of_node);
+    worm.stages.push_back({.resource = bus_of_node});
   }
-  for (const Channel channel : route_) worm.path.push_back(resource_of(channel));
-  worm.path.push_back(port_of(m.to, route_.empty() ? -1 : routing_.link(route_.back())));
-  const std::size_t stages = worm.path.size();
-  worm.last = static_cast<std::int32_t>(stages) - 1;
-  worm.requested.assign(stages, 0);
-  worm.granted.assign(stages, 0);
-  worm.tail.assign(stages, no_tick);
+  for (const Channel channel : route_) worm.stages.push_back({.resource = resource_of(channel)});
+  worm.stages.push_back({.resource = port_of(m.to)});
+  worm.last = static_cast<std::int32_t>(worm.stages.size()) - 1;
   return index;
 }
 
@@ -108,8 +104,8 @@ void Simulation::ask_later(Index index, Ticks time) {
 bool Simulation::earlier(Index a, Index b) const {
   const Worm& x = worms_[static_cast<std::size_t>(a)];
   const Worm& y = worms_[static_cast<std::size_t>(b)];
-  const Ticks asked_x = x.requested[static_cast<std::size_t>(x.granted_to + 1)];
-  const Ticks asked_y = y.requested[static_cast<std::size_t>(y.granted_to + 1)];
+  const Ticks asked_x = x.at(x.granted_to + 1).requested;
+  const Ticks asked_y = y.at(y.granted_to + 1).requested;
   return asked_x != asked_y ? asked_x < asked_y : x.message < y.message;
 }
 
@@ -125,8 +121,8 @@ void Simulation::request(Index index) {
   Worm& worm = worm_at(index);
   const std::size_t stage = static_cast<std::size_t>(worm.granted_to) + 1;
   worm.asks_at = no_tick;
-  worm.requested[stage] = now_;
-  const Index wanted = worm.path[stage];
+  worm.stages[stage].requested = now_;
+  const Index wanted = worm.stages[stage].resource;
   Resource& resource = resource_at(wanted);
   // Requests come in the order of their ticks, so only those of this tick need a search: the list
   // is sorted in ascending order.
@@ -171,19 +167,18 @@ void Simulation::grant(Index wanted) {
   resource.stage = stage;
   resource.messages += worm.first_flit == 0 ? 1 : 0;
   resource.flits += worm.flits;
-  worm.granted[at] = now_;
-  const Ticks waited = now_ - worm.requested[at];
+  worm.stages[at].granted = now_;
+  const Ticks waited = now_ - worm.stages[at].requested;
   resource.waited += waited;
   if (in_packets()) {
     worm.waited += waited;
     packet_granted(index, stage);
     return;
   }
-  ReplayedMessage& message = message_of(worm);
-  message.waited += waited;
+  if (waited > 0) message_of(worm).waited += waited;
   if (stage == worm.last) {
-    message.waited_port += waited;
-    message.at_port = now_;
+    message_of(worm).waited_port += waited;
+    message_of(worm).at_port = now_;
   }
   if (worm.in_runs) {
     granted_in_runs(index, stage);
@@ -200,7 +195,7 @@ void Simulation::granted(Index index, std::int32_t stage) {
   const auto at = static_cast<std::size_t>(stage);
   if (model_.forwarding != Forwarding::wormhole) {
     const Ticks body = worm.flits * model_.flit;
-    worm.tail[at] = now_ + body - model_.flit;
+    worm.stages[at].tail = now_ + body - model_.flit;
     worm.tails = stage + 1;
     if (stage == 0) push(worm.sends_at = now_ + body, Kind::sent, index);
     if (stage == worm.last) {
@@ -235,9 +230,9 @@ void Simulation::schedule_tails(Index index) {
   for (; worm.tails <= last; ++worm.tails) {
     const std::int32_t stage = worm.tails;
     const auto at = static_cast<std::size_t>(stage);
-    worm.tail[at] = formula_tail(worm, stage);
+    worm.stages[at].tail = formula_tail(worm, stage);
     if (stage == 0) {
-      worm.sends_at = worm.tail[0] + model_.flit;
+      worm.sends_at = worm.stages[0].tail + model_.flit;
       if (slow_ports_) {
         worm.sends_at =
             std::max(worm.sends_at, formula_at_link(worm, worm.flits - 1) + model_.port_flit());
@@ -246,7 +241,7 @@ void Simulation::schedule_tails(Index index) {
     }
     if (stage > 0) push(release_time(worm, stage - 1), Kind::release, index, stage - 1);
     if (stage == worm.last) {
-      push(worm.delivers_at = worm.tail[at] + model_.port_flit(), Kind::delivered, index);
+      push(worm.delivers_at = worm.stages[at].tail + model_.port_flit(), Kind::delivered, index);
     }
   }
 }
@@ -263,7 +258,7 @@ Ticks Simulation::formula_tail(const Worm& worm, std::int32_t stage) const {
   const Ticks gained = model_.credit - model_.slots * model_.flit;  // one stage on: not above 0
   Ticks offset = k * model_.flit;
   for (std::int32_t j = stage; j <= last; ++j, offset += gained) {
-    latest = std::max(latest, worm.granted[static_cast<std::size_t>(j)] + offset);
+    latest = std::max(latest, worm.at(j).granted + offset);
   }
   return latest;
 }
@@ -271,8 +266,8 @@ Ticks Simulation::formula_tail(const Worm& worm, std::int32_t stage) const {
 /// Of channel `stage`, once the tail's starts on it and on the next stage are known.
 Ticks Simulation::release_time(const Worm& worm, std::int32_t stage) const {
   const auto at = static_cast<std::size_t>(stage);
-  if (model_.forwarding != Forwarding::wormhole) return worm.tail[at] + model_.flit;
-  return std::max(worm.tail[at + 1] + model_.credit, worm.tail[at] + model_.flit);
+  if (model_.forwarding != Forwarding::wormhole) return worm.stages[at].tail + model_.flit;
+  return std::max(worm.stages[at + 1].tail + model_.credit, worm.stages[at].tail + model_.flit);
 }
 
 /// The starts of all flits on a stage, from the grants up to now: what the formula
@@ -286,7 +281,7 @@ std::vector<Run> Simulation::formula_runs(const Worm& worm, std::int32_t stage) 
   for (std::int32_t j = stage; j <= worm.granted_to; ++j, offset += gained) {
     const std::int64_t k = model_.slots * (j - stage);
     if (k >= worm.flits) break;
-    const Ticks base = worm.granted[static_cast<std::size_t>(j)] + offset;
+    const Ticks base = worm.at(j).granted + offset;
     if (!runs.empty() && base <= latest) continue;
     latest = base;
     runs.push_back({k, base + k * model_.flit, model_.flit});
@@ -296,23 +291,21 @@ std::vector<Run> Simulation::formula_runs(const Worm& worm, std::int32_t stage) 
 
 void Simulation::release(Index index, std::int32_t stage) {
   Worm& worm = worm_at(index);
-  const Index freed = worm.path[static_cast<std::size_t>(stage)];
+  const Index freed = worm.at(stage).resource;
   Resource& resource = resource_at(freed);
   if (options_.waits) {
     for (Index other = resource.first_waiting; other != none; other = worm_at(other).next_waiting) {
       const Worm& waiting = worm_at(other);
       if (!waiting.is_last) continue;  // a message waits as its last packet does
       const Ticks from =
-          std::max(waiting.requested[static_cast<std::size_t>(waiting.granted_to + 1)],
-                   worm.granted[static_cast<std::size_t>(stage)]);
+          std::max(waiting.at(waiting.granted_to + 1).requested, worm.at(stage).granted);
       if (from == now_) continue;
-      waits_.push_back({static_cast<std::size_t>(waiting.message),
-                        static_cast<std::size_t>(worm.message), resource.channel, from,
-                        now_ - from});
+      waits_.push_back({static_cast<std::size_t>(waiting.place),
+                        static_cast<std::size_t>(worm.place), resource.channel, from, now_ - from});
     }
   }
   resource.holder = none;
-  resource.last_start = worm.tail[static_cast<std::size_t>(stage)];
+  resource.last_start = worm.at(stage).tail;
   touch(freed);
 }
 

@@ -25,4 +25,12 @@ inline OwnWork own_work(const Schedule& schedule, const MachineModel& model, Ran
           time(model.rearrange, log.rearranged[step]), time(model.combine, log.combined[step])};
 }
 
+/// Whether it does anything between any two steps, with some model.
+inline bool has_own_work(const Schedule& schedule, Rank rank) {
+  const auto at = static_cast<std::size_t>(rank);
+  const RankLog& log = schedule.ranks[at];
+  return !log.rearranged.filled().empty() || !log.combined.filled().empty() ||
+         (!schedule.computed.empty() && !schedule.computed[at].empty());
+}
+
 }  // namespace wormcube

@@ -23,7 +23,8 @@ void Simulation::next_packet(Index index) {
   Worm& before = worm_at(index);
   Worm& worm = worm_at(next);
   const std::int64_t all = model_.flits(message_of(before).bytes);
-  worm.path = before.path;
+  worm.stages = before.stages;
+  for (Stage& stage : worm.stages) stage = {.resource = stage.resource};
   worm.last = before.last;
   worm.first_flit = before.first_flit + before.flits;
   worm.flits = std::min(model_.packet, all - worm.first_flit);
@@ -31,9 +32,6 @@ void Simulation::next_packet(Index index) {
   worm.is_sent = !worm.is_last;
   worm.after = before.after;  // follows the last packet through the port
   before.after = none;
-  worm.requested.assign(worm.path.size(), 0);
-  worm.granted.assign(worm.path.size(), 0);
-  worm.tail.assign(worm.path.size(), no_tick);
   ask_when_there(next);
 }
 
@@ -68,7 +66,7 @@ void Simulation::packet_granted(Index index, std::int32_t stage) {
   Worm& worm = worm_at(index);
   const auto at = static_cast<std::size_t>(stage);
   worm.tails = stage + 1;
-  if (resource_at(worm.path[at]).channel == bus) {
+  if (resource_at(worm.stages[at].resource).channel == bus) {
     push(now_ + worm.flits * model_.node, Kind::release, index, stage);
     const Ticks next = now_ + (worm.flits - 1) * std::max<Ticks>(0, model_.node - model_.flit);
     if (next == now_) {
@@ -79,7 +77,7 @@ void Simulation::packet_granted(Index index, std::int32_t stage) {
     return;
   }
   const Ticks body = worm.flits * model_.flit;
-  worm.tail[at] = now_ + body - model_.flit;
+  worm.stages[at].tail = now_ + body - model_.flit;
   push(now_ + body, Kind::release, index, stage);
   ask_later(index, now_ + model_.hop);
   if (worm.is_last && stage == (model_.has_bus() ? 1 : 0)) {
@@ -99,14 +97,14 @@ void Simulation::drain(Index port) {
     Worm& worm = worm_at(index);
     resource.first_waiting = worm.next_waiting;
     const Ticks alone = now_ + (worm.flits - 1) * model_.flit + model_.port_flit();
-    resource.drained = std::max(alone, resource.drained + worm.flits * model_.port_flit());
-    const Ticks waited = resource.drained - alone;
+    resource.last_start = std::max(alone, resource.last_start + worm.flits * model_.port_flit());
+    const Ticks waited = resource.last_start - alone;
     worm.granted_to = worm.last;
     worm.tails = worm.last + 1;
-    worm.granted.back() = now_ + waited;
+    worm.stages.back().granted = now_ + waited;
     worm.waited += waited;
     worm.waited_port = waited;
-    worm.delivers_at = resource.drained;
+    worm.delivers_at = resource.last_start;
     push(worm.delivers_at, Kind::delivered, index);
   }
   resource.last_waiting = none;
@@ -121,7 +119,7 @@ void Simulation::packet_drained(Index index) {
   }
   ReplayedMessage& message = message_of(worm);
   message.delivered = now_;
-  message.at_port = worm.granted.back();
+  message.at_port = worm.stages.back().granted;
   message.waited = worm.waited;
   message.waited_port = worm.waited_port;
   message.shared = now_ - message.ready - message.waited -
@@ -134,22 +132,23 @@ void Simulation::packet_drained(Index index) {
 
 /// Adds a packet to its message's record, and shows the whole with the last one.
 void Simulation::observe_packet(const Worm& worm) {
-  const std::size_t first = model_.has_bus() ? 1 : 0, stages = worm.path.size() - first;
+  const std::size_t first = model_.has_bus() ? 1 : 0, stages = worm.stages.size() - first;
   PacketLife& life = lives_[worm.message];
   if (worm.first_flit == 0) {
-    const auto from = static_cast<std::ptrdiff_t>(first);
-    life.requested.assign(worm.requested.begin() + from, worm.requested.end());
-    life.granted.assign(worm.granted.begin() + from, worm.granted.end());
+    for (std::size_t i = first; i < worm.stages.size(); ++i) {
+      life.requested.push_back(worm.stages[i].requested);
+      life.granted.push_back(worm.stages[i].granted);
+    }
     life.starts.resize(stages);
   }
   for (std::size_t i = 0; i < stages; ++i) {
-    life.starts[i].push_back({worm.first_flit, worm.granted[i + first], model_.flit});
+    life.starts[i].push_back({worm.first_flit, worm.stages[i + first].granted, model_.flit});
   }
   if (!worm.is_last) return;
   std::vector<Channel> route;
-  for (std::size_t i = first; i + 1 < worm.path.size(); ++i) {
-    route.push_back(resource_at(worm.path[i]).channel);
-    life.released.push_back(worm.granted[i] + worm.flits * model_.flit);
+  for (std::size_t i = first; i + 1 < worm.stages.size(); ++i) {
+    route.push_back(resource_at(worm.stages[i].resource).channel);
+    life.released.push_back(worm.stages[i].granted + worm.flits * model_.flit);
   }
   const ReplayedMessage& message = message_of(worm);
   options_.observer->delivered({message, route, life.requested, life.granted, life.released,

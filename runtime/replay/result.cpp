@@ -4,7 +4,6 @@
 #include "wormcube/runtime/replay/simulation.hpp"
 
 #include <algorithm>
-#include <numeric>
 
 #include <fmt/core.h>
 
@@ -20,24 +19,12 @@ Replay Simulation::result() {
   }
   replay.finish = std::move(finish_);
   replay.steps = std::move(steps_);
-  // From (source, step, index) to (step, source, index).
-  std::vector<std::size_t> begin(schedule_.steps() + 1, 0);
-  for (const ReplayedMessage& message : messages_) ++begin[message.step + 1];
-  std::partial_sum(begin.begin(), begin.end(), begin.begin());
-  std::vector<std::size_t> place(waits_.empty() ? 0 : messages_.size());
-  replay.messages.resize(messages_.size());
-  for (std::size_t m = 0; m < messages_.size(); ++m) {
-    const std::size_t to = begin[messages_[m].step]++;
-    replay.messages[to] = messages_[m];
-    if (!place.empty()) place[m] = to;
-    const Ticks lost = messages_[m].waited + messages_[m].shared;
+  for (const ReplayedMessage& message : messages_) {
+    const Ticks lost = message.waited + message.shared;
     replay.blocked += lost > 0 ? 1 : 0;
     replay.lost += lost;
   }
-  for (ReplayedWait& wait : waits_) {
-    wait.message = place[wait.message];
-    wait.holder = place[wait.holder];
-  }
+  replay.messages = std::move(messages_);
   std::ranges::sort(waits_, [](const ReplayedWait& a, const ReplayedWait& b) {
     return std::tuple(a.message, a.from, a.holder) < std::tuple(b.message, b.from, b.holder);
   });
@@ -57,15 +44,13 @@ void Simulation::describe_deadlock(Replay& replay) const {
     if (worms_[w].message != none) waiting.push_back(static_cast<Index>(w));
   }
   std::ranges::sort(waiting, {}, [&](Index w) {
-    const auto& m =
-        messages_[static_cast<std::size_t>(worms_[static_cast<std::size_t>(w)].message)];
+    const ReplayedMessage& m = message_of(worms_[static_cast<std::size_t>(w)]);
     return std::tuple(m.step, m.from, m.index);
   });
   const auto worm = [&](Index w) -> const Worm& { return worms_[static_cast<std::size_t>(w)]; };
   const auto wanted = [&](Index w) -> const Resource& {
     const Worm& it = worm(w);
-    return resources_[static_cast<std::size_t>(
-        it.path[static_cast<std::size_t>(it.granted_to) + 1])];
+    return resources_[static_cast<std::size_t>(it.at(it.granted_to + 1).resource)];
   };
   const auto waits = [&](Index w) {
     if (worm(w).granted_to == worm(w).last) return false;
@@ -74,12 +59,12 @@ void Simulation::describe_deadlock(Replay& replay) const {
     return at == w;
   };
   const auto name = [&](const Resource& resource, Index w) {
-    const auto& m = messages_[static_cast<std::size_t>(worm(w).message)];
+    const ReplayedMessage& m = message_of(worm(w));
     return resource.channel < 0 ? fmt::format("the port of node {}", m.to)
                                 : routing_.channel_name(resource.channel);
   };
   const auto title = [&](Index w) {
-    const auto& m = messages_[static_cast<std::size_t>(worm(w).message)];
+    const ReplayedMessage& m = message_of(worm(w));
     return fmt::format("{} to {} (step {})", m.from, m.to, m.step);
   };
   std::erase_if(waiting, [&](Index w) { return !waits(w); });
@@ -110,15 +95,13 @@ void Simulation::describe_deadlock(Replay& replay) const {
   for (std::size_t i = 0; i < std::min(listed, waiting.size()); ++i) {
     const Index w = waiting[i];
     const Worm& it = worm(w);
-    text +=
-        fmt::format("\n  {} waits for {} since {} us", title(w), name(wanted(w), w),
-                    microseconds_text(it.requested[static_cast<std::size_t>(it.granted_to) + 1]));
+    text += fmt::format("\n  {} waits for {} since {} us", title(w), name(wanted(w), w),
+                        microseconds_text(it.at(it.granted_to + 1).requested));
     if (wanted(w).holder != none) text += fmt::format(", held by {}", title(wanted(w).holder));
     if (it.granted_to >= it.released) {
       text += "; it holds";
       for (std::int32_t stage = it.released; stage <= it.granted_to; ++stage) {
-        const Resource& held =
-            resources_[static_cast<std::size_t>(it.path[static_cast<std::size_t>(stage)])];
+        const Resource& held = resources_[static_cast<std::size_t>(it.at(stage).resource)];
         text += (stage > it.released ? ", " : " ") + name(held, w);
       }
     }

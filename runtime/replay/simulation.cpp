@@ -13,23 +13,18 @@
 
 namespace wormcube {
 
-namespace {
-
-bool is_other(const OpRecord& op, Rank rank) { return op.peer != rank; }
-
-}  // namespace
-
 Simulation::Simulation(const Schedule& schedule, const Routing& routing, const MachineModel& model,
                        const ReplayOptions& options)
     : schedule_(schedule),
       routing_(routing),
       model_(model),
       options_(options),
-      slow_ports_(model.forwarding == Forwarding::wormhole && model.port_flit() > model.flit) {
-  constexpr Channel most_dense = Channel{1} << 26;
-  const Channel keys =
-      model.forwarding == Forwarding::wormhole ? routing.channels() : routing.topology().links();
-  if (keys <= most_dense) dense_.assign(static_cast<std::size_t>(std::max<Channel>(keys, 1)), none);
+      slow_ports_(model.forwarding == Forwarding::wormhole && model.port_flit() > model.flit),
+      port_flit_(model.port_flit()),
+      channel_resource_(model.forwarding == Forwarding::wormhole ? routing.channels()
+                                                                 : routing.topology().links(),
+                        schedule.messages(), none),
+      link_port_(model.all_port ? routing.topology().links() : 0, schedule.messages(), none) {
   const auto nodes = schedule.ranks.size();
   nodes_.resize(nodes);
   finish_.assign(nodes, no_tick);
@@ -41,6 +36,10 @@ Simulation::Simulation(const Schedule& schedule, const Routing& routing, const M
   if (model.has_bus()) node_bus_.assign(nodes, none);
   number_messages();
   require_countable();
+  // Most of these are needed, and what is not costs no memory.
+  const std::size_t messages = messages_.size();
+  resources_.reserve(nodes + std::min(static_cast<std::size_t>(routing.channels()), messages));
+  worms_.reserve(std::min(nodes, messages));
 }
 
 Ticks Simulation::gap(Rank rank, std::size_t step) const {
@@ -129,15 +128,15 @@ void Simulation::phase_one(const EventQueue::Event& event) {
       }
       break;
     case Kind::stage:
-      if (worm.in_runs && worm.stage_queued[slot(stage)] == now_) {
+      if (worm.in_runs && worm.flows[slot(stage)].queued == now_) {
         const std::size_t at = slot(stage);
-        const Ticks wanted = worm.stage_event[at];
-        worm.stage_queued[at] = no_tick;
+        const Ticks wanted = worm.flows[at].event;
+        worm.flows[at].queued = no_tick;
         if (wanted == now_) {
-          worm.stage_event[at] = no_tick;
+          worm.flows[at].event = no_tick;
           mark(index, stage);
         } else if (wanted != no_tick) {  // it was postponed since
-          worm.stage_queued[at] = wanted;
+          worm.flows[at].queued = wanted;
           push(wanted, Kind::stage, index, stage);
         }
       }
@@ -165,7 +164,7 @@ void Simulation::post(Rank rank) {
   node.outstanding = sends + receives;
   const Index end = node.first_send + sends;
   for (Index m = node.first_send; m < end; ++m) {
-    messages_[static_cast<std::size_t>(m)].posted = now_;
+    messages_[static_cast<std::size_t>(place_[static_cast<std::size_t>(m)])].posted = now_;
   }
   node.next_send = node.first_send;
   node.first_send = end;
@@ -178,7 +177,7 @@ void Simulation::post(Rank rank) {
     for (Index m = node.next_send; m < end; ++m) {
       const Index worm = make_worm(m);
       const std::size_t first = model_.has_bus() ? 1 : 0;
-      const Link link = routing_.link(resource_at(worm_at(worm).path[first]).channel);
+      const Link link = routing_.link(resource_at(worm_at(worm).stages[first].resource).channel);
       const auto port = std::ranges::find(last_of_port_, link, &std::pair<Link, Index>::first);
       if (port == last_of_port_.end()) {
         last_of_port_.emplace_back(link, worm);
@@ -203,6 +202,16 @@ void Simulation::complete(Rank rank) {
     if (model_.lock_step) {
       if (--incomplete_ == 0) advance_all();
       return;
+    }
+  }
+  if (is_running_ && !node.works) {  // steps without messages are complete at once
+    const std::vector<std::uint32_t>& ends =
+        schedule_.ranks[static_cast<std::size_t>(rank)].step_ends;
+    const std::uint32_t first = node.step, done = first == 0 ? 0 : ends[first - 1];
+    while (node.step < steps && ends[node.step] == done) ++node.step;
+    if (options_.steps) {
+      std::vector<Ticks>& complete = steps_[static_cast<std::size_t>(rank)];
+      complete.insert(complete.end(), node.step - first, now_);
     }
   }
   const Ticks next = now_ + gap(rank, node.step);
@@ -305,18 +314,22 @@ void Simulation::finish_worm(Index index) {
     for (std::int32_t stage = 0; stage <= worm.last; ++stage) {
       const auto at = static_cast<std::size_t>(stage);
       if (model_.forwarding != Forwarding::wormhole) {
-        starts.push_back({{0, worm.granted[at], model_.flit}});
+        starts.push_back({{0, worm.stages[at].granted, model_.flit}});
       } else {
-        starts.push_back(worm.in_runs ? worm.starts[slot(stage)].runs()
+        starts.push_back(worm.in_runs ? worm.flows[slot(stage)].starts.runs()
                                       : formula_runs(worm, stage));
       }
     }
     std::vector<Channel> route;
-    for (std::int32_t stage = 0; stage < worm.last; ++stage) {
-      route.push_back(resource_at(worm.path[static_cast<std::size_t>(stage)]).channel);
+    std::vector<Ticks> requested, granted;
+    for (const Stage& stage : worm.stages) {
+      route.push_back(resource_at(stage.resource).channel);
+      requested.push_back(stage.requested);
+      granted.push_back(stage.granted);
     }
-    options_.observer->delivered({message_of(worm), route, worm.requested, worm.granted,
-                                  worm.release_times, starts, worm.flits});
+    route.pop_back();  // the ejection port
+    options_.observer->delivered(
+        {message_of(worm), route, requested, granted, worm.release_times, starts, worm.flits});
   }
   worm.message = none;
   worm.tails = 0;

@@ -3,6 +3,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include "wormcube/runtime/base/keyed_values.hpp"
+#include "wormcube/runtime/replay/constraint.hpp"
 #include "wormcube/runtime/replay/event_queue.hpp"
 #include "wormcube/runtime/replay/replay.hpp"
 
@@ -29,61 +31,95 @@ class Simulation {
  private:
   using Index = std::int32_t;  // of messages, worms and resources
   static constexpr Index none = -1;
-  static constexpr Ticks past = -1, never = -(Ticks{1} << 62);
+
   static constexpr Channel ejection = -1, bus = -2;  // in place of a resource's channel
 
   enum class Kind : std::uint8_t { post, ready, sent, delivered, release, request, stage };
 
   /// A channel (where worms do not hold it, a link), an ejection port, or a node's bus.
-  struct Resource {
+  struct alignas(64) Resource {  // one line of the cache
     Channel channel;
     Index holder = none;
     std::int32_t stage = 0;  // of the holder
     Index first_waiting = none, last_waiting = none;
-    Index partner = none;     // the other channel of the link
-    Ticks last_start = past;  // of the last flit of worms that have left
-    Ticks drained = never;    // the last packet, of an ejection port
-    std::int64_t messages = 0, flits = 0;
-    Ticks waited = 0;
+    Index partner = none;    // the other channel of the link
+    bool is_second = false;  // virtual channel of its link
     bool touched = false;
+    // Of the last flit of worms that have left. Of an ejection port of packets: when it has drained
+    // the last of them.
+    Ticks last_start = long_ago;
+    std::int32_t messages = 0;
+    std::int64_t flits = 0;
+    Ticks waited = 0;
   };
 
-  struct Worm {
+  struct Stage {
+    Index resource = none;
+    Ticks requested = 0, granted = 0;
+    Ticks tail = no_tick;  // when the last flit starts
+  };
+
+  /// The starts on a stage of a worm in runs.
+  struct Flow {
+    Starts starts;
+    Ticks event = no_tick;   // when the stage is to be looked at again
+    Ticks queued = no_tick;  // the earliest event for it in the queue: not later
+    bool marked = false;     // is in marked_
+  };
+
+  /// What the stages beside one allow.
+  struct Beside {
+    const Starts* before = nullptr;  // the starts there; null: there is none
+    const Starts* behind = nullptr;  // null: or it has not been granted
+    Ticks hop = 0, credit = 0;       // from a start before, from one behind
+    std::int64_t buffer = 0;         // flits between here and behind
+
+    Ticks ready(std::int64_t flit) const {
+      const Ticks arrival = before == nullptr ? long_ago : later(before->at(flit), hop);
+      if (behind == nullptr || flit < buffer) return arrival;
+      return std::max(arrival, later(behind->at(flit - buffer), credit));
+    }
+  };
+
+  struct alignas(64) Worm {
     Index message = none;
-    Index next_waiting = none;     // in its resource's list
-    Index after = none;            // the worm that follows through its injection port
-    std::int32_t last = 0;         // the stage of the ejection port: hops, and one more with a bus
+    Index place = none;            // of the message, in messages_
     std::int32_t granted_to = -1;  // the last stage that it holds, or held
+    std::int32_t last = 0;         // the stage of the ejection port: hops, and one more with a bus
+    Ticks asks_at = no_tick;       // when it requests the next stage
+    std::vector<Stage> stages;     // the bus if there is one, the channels, then the ejection port
     std::int32_t tails = 0;        // stages whose tail's start is known (runs: is past)
     std::int32_t released = 0;     // channels given back
+    Index next_waiting = none;     // in its resource's list
     bool is_delivered = false;
     bool is_sent = false;
     bool in_runs = false;
-    bool is_last = true;      // packet of its message
-    Ticks asks_at = no_tick;  // when it requests the next stage
+    bool is_last = true;  // packet of its message
     Ticks sends_at = no_tick, delivers_at = no_tick;
-    Ticks waited = 0, waited_port = 0;  // of a packet
-    std::int64_t first_flit = 0;        // of a packet, in its message
     std::int64_t flits = 1;
-    std::vector<Index> path;  // the bus if there is one, the channels, then the ejection port
-    std::vector<Ticks> requested, granted, tail;
-    std::vector<Ticks> release_times;         // for an observer
+    std::vector<Flow> flows;                  // by slot()
     std::vector<std::int32_t> shared_stages;  // on links that another worm used meanwhile
-    std::vector<Starts> starts;
-    std::vector<Ticks> stage_event;   // when a stage is to be looked at again
-    std::vector<Ticks> stage_queued;  // the earliest event for it in the queue: not later
-    std::vector<bool> dirty;
+    std::int64_t first_flit = 0;              // of a packet, in its message
+    Ticks waited = 0, waited_port = 0;        // of a packet
+    std::vector<Ticks> release_times;         // for an observer
+    Index after = none;                       // the worm that follows through its injection port
+
+    Stage& at(std::int32_t stage) { return stages[static_cast<std::size_t>(stage)]; }
+    const Stage& at(std::int32_t stage) const { return stages[static_cast<std::size_t>(stage)]; }
   };
 
   struct NodeState {
     std::uint32_t step = 0;  // posted, or to be posted next
     bool posted = false;
-    bool works = false;    // has work of its own before some step
-    Index first_send = 0;  // of the step, in messages_
-    Index next_send = 0;   // to go through the one port
+    bool works = false;         // has work of its own before some step
+    Index first_send = 0;       // of the step, a message
+    Index next_send = 0;        // to go through the one port
+    std::uint32_t next_op = 0;  // in its log: no send before it becomes a worm any more
     std::int32_t outstanding = 0;
     std::vector<std::pair<std::uint32_t, std::int32_t>> early;  // (step, messages that came)
   };
+
+  static bool is_other(const OpRecord& op, Rank rank) { return op.peer != rank; }
 
   // messages.cpp
   void number_messages();
@@ -110,7 +146,7 @@ class Simulation {
   // network.cpp
   Index make_worm(Index message);
   Index resource_of(Channel channel);
-  Index port_of(Rank rank, Link link);
+  Index port_of(Rank rank);
   void request(Index worm);
   void grant_touched();
   void grant_buses();
@@ -149,7 +185,7 @@ class Simulation {
   }
   /// Ticks that a flit occupies it.
   Ticks rate(const Worm& worm, std::int32_t stage) const {
-    return stage < 0 || stage == worm.last ? model_.port_flit() : model_.flit;
+    return stage < 0 || stage == worm.last ? port_flit_ : model_.flit;
   }
   /// From a flit's start there to its earliest start on the next stage.
   Ticks hop(std::int32_t stage) const { return stage < 0 ? model_.port_flit() : model_.hop; }
@@ -174,11 +210,11 @@ class Simulation {
   Ticks latest_start(const Worm& worm, std::int32_t stage, std::int64_t before) const;
 
   // forecast.cpp
-  Ticks earliest(const Worm& worm, std::int32_t stage, std::int64_t flit) const;
+  Beside beside(const Worm& worm, std::int32_t stage) const;
   void forecast(Index worm, std::int32_t stage, std::int64_t flit, Ticks time, Ticks stride);
   void watch(Index worm, std::int32_t stage, std::int64_t flit, Ticks time, Ticks deviation);
-  Ticks deviation(const Worm& worm, std::int32_t stage, std::int64_t flit, Ticks time,
-                  Ticks stride) const;
+  static Ticks deviation(const Beside& beside, std::int64_t flits, Ticks least, std::int64_t flit,
+                         Ticks time, Ticks stride);
 
   void push(Ticks time, Kind kind, Index subject, std::int32_t stage = 0) {
     queue_.push({time,
@@ -188,7 +224,10 @@ class Simulation {
   Worm& worm_at(Index worm) { return worms_[static_cast<std::size_t>(worm)]; }
   Resource& resource_at(Index index) { return resources_[static_cast<std::size_t>(index)]; }
   ReplayedMessage& message_of(const Worm& worm) {
-    return messages_[static_cast<std::size_t>(worm.message)];
+    return messages_[static_cast<std::size_t>(worm.place)];
+  }
+  const ReplayedMessage& message_of(const Worm& worm) const {
+    return messages_[static_cast<std::size_t>(worm.place)];
   }
 
   const Schedule& schedule_;
@@ -196,12 +235,15 @@ class Simulation {
   const MachineModel& model_;
   const ReplayOptions& options_;
   const bool slow_ports_;
+  const Ticks port_flit_;
 
   Ticks now_ = 0;
   EventQueue queue_;
   std::uint64_t events_ = 0;
-  std::vector<ReplayedMessage> messages_;  // by (source, step, index) while it runs
-  std::vector<std::uint32_t> op_of_;       // of each message, in its sender's log
+  // Messages are numbered by (source, step, index), the order in which ties are decided, and stored
+  // by (step, source, index), the order of the result.
+  std::vector<Index> place_;
+  std::vector<ReplayedMessage> messages_;
   std::vector<NodeState> nodes_;
   std::vector<std::vector<Ticks>> steps_;
   std::vector<Ticks> finish_;
@@ -212,10 +254,9 @@ class Simulation {
   std::vector<Worm> worms_;
   std::vector<Index> free_worms_;
   std::vector<Resource> resources_;
-  std::vector<Index> dense_;  // of channels, where there are few enough
-  std::unordered_map<Channel, Index> sparse_;
+  KeyedValues<Index> channel_resource_;  // where worms do not hold channels, of links
   std::vector<Index> node_port_, node_bus_;
-  std::unordered_map<Link, Index> link_port_;
+  KeyedValues<Index> link_port_;
   std::vector<Index> touched_;
   std::vector<Index> requesting_;
   std::vector<Rank> posting_;  // at once, without local work before

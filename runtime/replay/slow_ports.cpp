@@ -57,10 +57,9 @@ std::vector<Run> latest_of(const std::vector<Line>& lines, std::int64_t flits) {
 std::vector<Run> Simulation::slow_formula_runs(const Worm& worm, std::int32_t stage) const {
   const Ticks port = model_.port_flit(), hops = stage * model_.hop;
   const std::int64_t slots = model_.slots, behind_port = model_.port_buffer();
-  std::vector<Line> lines{
-      {0, messages_[static_cast<std::size_t>(worm.message)].ready + hops, port}};
+  std::vector<Line> lines{{0, message_of(worm).ready + hops, port}};
   for (std::int32_t j = 0; j <= worm.granted_to; ++j) {
-    const Ticks granted = worm.granted[static_cast<std::size_t>(j)];
+    const Ticks granted = worm.at(j).granted;
     if (j >= stage && slots * (j - stage) < worm.flits) {
       lines.push_back({slots * (j - stage), granted + (j - stage) * model_.credit, rate(worm, j)});
     }
@@ -76,12 +75,11 @@ std::vector<Run> Simulation::slow_formula_runs(const Worm& worm, std::int32_t st
 ///   n(k) = max( ready + k P,  over j with k >= S j + Q:  g_j + (k - S j - Q+1) P + j C )
 Ticks Simulation::formula_at_link(const Worm& worm, std::int64_t flit) const {
   const Ticks port = model_.port_flit();
-  Ticks time = messages_[static_cast<std::size_t>(worm.message)].ready + flit * port;
+  Ticks time = message_of(worm).ready + flit * port;
   for (std::int32_t j = 0; j <= worm.granted_to; ++j) {
     const std::int64_t held_back = model_.slots * j + model_.port_buffer();
     if (flit < held_back) break;
-    time = std::max(time, worm.granted[static_cast<std::size_t>(j)] +
-                              (flit - held_back + 1) * port + j * model_.credit);
+    time = std::max(time, worm.at(j).granted + (flit - held_back + 1) * port + j * model_.credit);
   }
   return time;
 }
@@ -89,13 +87,11 @@ Ticks Simulation::formula_at_link(const Worm& worm, std::int64_t flit) const {
 /// The starts of all flits at the injection port, a port's time before they have passed it.
 std::vector<Run> Simulation::injection_runs(const Worm& worm) const {
   const Ticks port = model_.port_flit();
-  std::vector<Line> lines{
-      {0, messages_[static_cast<std::size_t>(worm.message)].ready - port, port}};
+  std::vector<Line> lines{{0, message_of(worm).ready - port, port}};
   for (std::int32_t j = 0; j <= worm.granted_to; ++j) {
     const std::int64_t held_back = model_.slots * j + model_.port_buffer();
     if (held_back >= worm.flits) break;
-    lines.push_back(
-        {held_back, worm.granted[static_cast<std::size_t>(j)] + j * model_.credit, port});
+    lines.push_back({held_back, worm.at(j).granted + j * model_.credit, port});
   }
   return latest_of(lines, worm.flits);
 }

@@ -27,8 +27,8 @@ class Starts {
 
   /// When flit k starts; `no_tick` if nothing is forecast.
   Ticks at(std::int64_t k) const {
-    for (std::size_t i = runs_.size(); i-- > 0;) {
-      if (runs_[i].first <= k) return value(runs_[i], k);
+    for (auto run = runs_.rbegin(); run != runs_.rend(); ++run) {
+      if (run->first <= k) return value(*run, k);
     }
     return no_tick;
   }
@@ -41,9 +41,9 @@ class Starts {
   };
   Piece piece(std::int64_t k) const {
     std::int64_t end = std::numeric_limits<std::int64_t>::max();
-    for (std::size_t i = runs_.size(); i-- > 0;) {
-      if (runs_[i].first <= k) return {value(runs_[i], k), runs_[i].stride, end - k};
-      end = runs_[i].first;
+    for (auto run = runs_.rbegin(); run != runs_.rend(); ++run) {
+      if (run->first <= k) return {value(*run, k), run->stride, end - k};
+      end = run->first;
     }
     return {no_tick, 0, end - k};
   }
@@ -51,13 +51,12 @@ class Starts {
   /// How many flits below `limit` start before `now`.
   std::int64_t before(Ticks now, std::int64_t limit) const {
     std::int64_t end = limit;
-    for (std::size_t i = runs_.size(); i-- > 0;) {
-      const Run& run = runs_[i];
-      if (run.time < now) {
-        const std::int64_t count = run.first + (now - run.time + run.stride - 1) / run.stride;
+    for (auto run = runs_.rbegin(); run != runs_.rend(); ++run) {
+      if (run->time < now) {
+        const std::int64_t count = run->first + (now - run->time + run->stride - 1) / run->stride;
         return std::min(count, end);
       }
-      end = std::min(end, run.first);
+      end = std::min(end, run->first);
     }
     return 0;
   }

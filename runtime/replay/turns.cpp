@@ -22,14 +22,13 @@ std::int64_t Simulation::limit(const Worm& worm, std::int32_t stage) const {
 }
 
 bool Simulation::tail_is_past(const Worm& worm, std::int32_t stage) const {
-  return stage >= 0 && worm.tails > stage &&
-         worm.tail[static_cast<std::size_t>(stage)] + rate(worm, stage) <= now_;
+  return stage >= 0 && worm.tails > stage && worm.at(stage).tail + rate(worm, stage) <= now_;
 }
 
 void Simulation::mark(Index index, std::int32_t stage) {
   Worm& worm = worm_at(index);
-  if (stage < front() || stage > worm.granted_to || worm.dirty[slot(stage)]) return;
-  worm.dirty[slot(stage)] = true;
+  if (stage < front() || stage > worm.granted_to || worm.flows[slot(stage)].marked) return;
+  worm.flows[slot(stage)].marked = true;
   marked_.emplace_back(index, stage);
 }
 
@@ -51,22 +50,23 @@ void Simulation::to_runs(Index index) {
   if (worm.in_runs) return;
   worm.in_runs = true;
   const std::size_t stages = slot(worm.last) + 1;
-  if (worm.starts.size() < stages) worm.starts.resize(stages);
-  for (Starts& starts : worm.starts) starts.clear();
-  worm.stage_event.assign(stages, no_tick);
-  worm.stage_queued.assign(stages, no_tick);
-  worm.dirty.assign(stages, false);
+  if (worm.flows.size() < stages) worm.flows.resize(stages);
+  for (Flow& flow : worm.flows) {
+    flow.starts.clear();
+    flow.event = flow.queued = no_tick;
+    flow.marked = false;
+  }
   std::int32_t past_tails = 0;
-  while (past_tails < worm.tails && worm.tail[static_cast<std::size_t>(past_tails)] < now_) {
+  while (past_tails < worm.tails && worm.at(past_tails).tail < now_) {
     ++past_tails;
   }
   worm.tails = past_tails;
   if (past_tails == 0) worm.sends_at = no_tick;
   if (past_tails <= worm.last) worm.delivers_at = no_tick;
   for (std::int32_t stage = front(); stage <= worm.granted_to; ++stage) {
-    if (stage < 0 || worm.granted[static_cast<std::size_t>(stage)] < now_) {
+    if (stage < 0 || worm.at(stage).granted < now_) {
       for (const Run& run : stage < 0 ? injection_runs(worm) : formula_runs(worm, stage)) {
-        worm.starts[slot(stage)].push(run);
+        worm.flows[slot(stage)].starts.push(run);
         if (run.time >= now_) break;  // a forecast, as later ones are
       }
     } else {
@@ -81,7 +81,7 @@ void Simulation::granted_in_runs(Index index, std::int32_t stage) {
   for (std::int32_t before = stage - 1; before >= front(); --before) {
     const std::int64_t old_limit =
         before < 0 ? model_.port_buffer() + stage * model_.slots : (stage - before) * model_.slots;
-    Starts& starts = worm.starts[slot(before)];
+    Starts& starts = worm.flows[slot(before)].starts;
     if (old_limit >= worm.flits || starts.before(now_, old_limit) < old_limit) break;
     // It waits for a slot. The forecast beyond that has failed.
     if (starts.at(old_limit) < now_) starts.stall(old_limit);
@@ -97,7 +97,7 @@ void Simulation::settle_marked() {
     const auto [index, stage] = marked_[i];
     Worm& worm = worm_at(index);
     if (!worm.in_runs || stage > worm.granted_to) continue;  // delivered in this tick
-    worm.dirty[slot(stage)] = false;
+    worm.flows[slot(stage)].marked = false;
     settle(index, stage);
   }
   marked_.clear();
@@ -106,14 +106,14 @@ void Simulation::settle_marked() {
 void Simulation::settle(Index index, std::int32_t stage) {
   Worm& worm = worm_at(index);
   if (tail_is_past(worm, stage)) {
-    worm.stage_event[slot(stage)] = no_tick;
+    worm.flows[slot(stage)].event = no_tick;
     return;
   }
   if (stage < 0) {
-    settle_alone(index, stage, never, no_tick);
+    settle_alone(index, stage, long_ago, no_tick);
     return;
   }
-  const Index partner = resource_at(worm.path[static_cast<std::size_t>(stage)]).partner;
+  const Index partner = resource_at(worm.at(stage).resource).partner;
   Ticks link_free = 0;  // after the other channel's last flit
   if (partner != none) {
     const Resource& other = resource_at(partner);
@@ -121,13 +121,13 @@ void Simulation::settle(Index index, std::int32_t stage) {
     if (other.holder != none) {
       const Worm& holder = worm_at(other.holder);
       if (tail_is_past(holder, other.stage)) {
-        last = holder.tail[static_cast<std::size_t>(other.stage)];
+        last = holder.at(other.stage).tail;
       } else if (holder.in_runs) {
         settle_pair(index, stage, other.holder, other.stage);
         return;
       }
     }
-    if (last != past) link_free = last + model_.flit;
+    if (last != long_ago) link_free = last + model_.flit;
   }
   settle_alone(index, stage, link_free, no_tick);
 }
@@ -136,41 +136,37 @@ void Simulation::settle(Index index, std::int32_t stage) {
 /// \param horizon    recheck then at the latest
 void Simulation::settle_alone(Index index, std::int32_t stage, Ticks link_free, Ticks horizon) {
   Worm& worm = worm_at(index);
-  const std::size_t at = slot(stage);
+  Flow& flow = worm.flows[slot(stage)];
   const std::int64_t most = limit(worm, stage);
-  const std::int64_t flit = worm.starts[at].before(now_, most);
+  const std::int64_t flit = flow.starts.before(now_, most);
   if (flit >= most) {
-    worm.stage_event[at] = no_tick;
-    return;
-  }
-  const Ticks time = std::max(earliest(worm, stage, flit), link_free);
-  WORMCUBE_ASSERT(time >= now_);
-  if (time == no_tick) {
-    forecast(index, stage, flit, no_tick, 1);
-    worm.stage_event[at] = no_tick;
+    flow.event = no_tick;
     return;
   }
   const Ticks least = rate(worm, stage);
-  Ticks second = time + least;
-  if (flit + 1 < most) {
-    if (stage > front()) {
-      second = std::max(second, later(worm.starts[at - 1].at(flit + 1), hop(stage - 1)));
-    }
-    if (stage < worm.granted_to && flit + 1 >= buffer(stage)) {
-      second =
-          std::max(second, later(worm.starts[at + 1].at(flit + 1 - buffer(stage)), credit(stage)));
-    }
+  // The earliest start that rules 1 to 4 allow, on a link without turns.
+  const Beside near = beside(worm, stage);
+  const Ticks alone = flit > 0    ? later(flow.starts.at(flit - 1), least)
+                      : stage < 0 ? message_of(worm).ready - least
+                                  : worm.at(stage).granted;
+  const Ticks time = std::max({alone, near.ready(flit), link_free});
+  WORMCUBE_ASSERT(time >= now_);
+  if (time == no_tick) {
+    forecast(index, stage, flit, no_tick, 1);
+    flow.event = no_tick;
+    return;
   }
+  Ticks second = time + least;
+  if (flit + 1 < most) second = std::max(second, near.ready(flit + 1));
   const Ticks stride = second == no_tick ? least : second - time;
   forecast(index, stage, flit, time, stride);
-  watch(index, stage, flit, time, std::min(horizon, deviation(worm, stage, flit, time, stride)));
+  watch(index, stage, flit, time,
+        std::min(horizon, deviation(near, worm.flits, least, flit, time, stride)));
 }
 
 Ticks Simulation::latest_start(const Worm& worm, std::int32_t stage, std::int64_t before) const {
-  return before > 0
-             ? worm.starts[slot(stage)].at(before - 1)
-             : resources_[static_cast<std::size_t>(worm.path[static_cast<std::size_t>(stage)])]
-                   .last_start;
+  return before > 0 ? worm.flows[slot(stage)].starts.at(before - 1)
+                    : resources_[static_cast<std::size_t>(worm.at(stage).resource)].last_start;
 }
 
 /// The two channels of a link, both held: their flits take turns.
@@ -179,44 +175,35 @@ void Simulation::settle_pair(Index index, std::int32_t stage, Index other,
   struct Side {
     Index index;
     std::int32_t stage;
-    std::int64_t flit, most;  // the next to start; how many can
-    Ticks latest;
+    std::int64_t flit = 0, most = 0;  // the next to start; how many can
+    Ticks latest = 0, granted = 0;
+    Beside beside{};
   };
-  std::array<Side, 2> sides{{{index, stage, 0, 0, 0}, {other, other_stage, 0, 0, 0}}};
-  const auto vc_of = [&](const Side& side) {
-    return routing_.virtual_channel(
-        resource_at(worm_at(side.index).path[static_cast<std::size_t>(side.stage)]).channel);
-  };
-  if (vc_of(sides[0]) != 0) std::swap(sides[0], sides[1]);
+  std::array<Side, 2> sides{{{index, stage}, {other, other_stage}}};
+  if (resource_at(worm_at(index).at(stage).resource).is_second) std::swap(sides[0], sides[1]);
   for (Side& side : sides) {
-    const Worm& worm = worm_at(side.index);
+    Worm& worm = worm_at(side.index);
+    const std::size_t at = slot(side.stage);
     side.most = limit(worm, side.stage);
-    side.flit = worm.starts[slot(side.stage)].before(now_, side.most);
+    side.flit = worm.flows[at].starts.before(now_, side.most);
     side.latest = latest_start(worm, side.stage, side.flit);
+    side.granted = worm.at(side.stage).granted;
+    side.beside = beside(worm, side.stage);
   }
   // Rules 1, 2 and 4.
   const auto ready = [&](const Side& side, std::int64_t flit) {
     if (flit >= side.most) return no_tick;
-    const Worm& worm = worm_at(side.index);
-    const std::size_t at = slot(side.stage);
-    Ticks time = flit == 0 ? worm.granted[static_cast<std::size_t>(side.stage)] : 0;
-    if (side.stage > front()) {
-      time = std::max(time, later(worm.starts[at - 1].at(flit), hop(side.stage - 1)));
-    }
-    if (flit >= model_.slots) {
-      time = std::max(time, later(worm.starts[at + 1].at(flit - model_.slots), model_.credit));
-    }
-    return time;
+    return std::max(flit == 0 ? side.granted : 0, side.beside.ready(flit));
   };
   const Ticks latest = std::max(sides[0].latest, sides[1].latest);
-  const Ticks link_free = latest == past ? 0 : latest + model_.flit;
+  const Ticks link_free = latest == long_ago ? 0 : latest + model_.flit;
   // The pointer points behind the channel that was served last.
-  const std::size_t preferred = latest == past ? 0 : sides[0].latest > sides[1].latest ? 1 : 0;
+  const std::size_t preferred = latest == long_ago ? 0 : sides[0].latest > sides[1].latest ? 1 : 0;
   const std::array<Ticks, 2> next{ready(sides[0], sides[0].flit), ready(sides[1], sides[1].flit)};
 
   const auto still = [&](const Side& side) {
     if (side.flit < side.most) forecast(side.index, side.stage, side.flit, no_tick, 1);
-    worm_at(side.index).stage_event[slot(side.stage)] = no_tick;
+    worm_at(side.index).flows[slot(side.stage)].event = no_tick;
   };
   for (const std::size_t s : {std::size_t{0}, std::size_t{1}}) {
     const Side& side = sides[s];
@@ -249,16 +236,17 @@ void Simulation::settle_pair(Index index, std::int32_t stage, Index other,
   std::array<Turn, looked_at> turns{};
   std::size_t count = 0;
   std::array<std::int64_t, 2> flit{sides[0].flit, sides[1].flit};
+  std::array<Ticks, 2> ready_at = next;
   Ticks free = link_free;
   std::size_t first_choice = preferred;
   while (count < looked_at) {
-    const Ticks a = std::max(ready(sides[0], flit[0]), free);
-    const Ticks b = std::max(ready(sides[1], flit[1]), free);
+    const Ticks a = std::max(ready_at[0], free);
+    const Ticks b = std::max(ready_at[1], free);
     if (a == no_tick && b == no_tick) break;
     const std::size_t chosen = a < b ? 0 : b < a ? 1 : first_choice;
     const Ticks time = std::min(a, b);
     turns[count++] = {chosen, time};
-    ++flit[chosen];
+    ready_at[chosen] = ready(sides[chosen], ++flit[chosen]);
     free = time + model_.flit;
     first_choice = 1 - chosen;
   }
@@ -309,20 +297,17 @@ void Simulation::settle_pair(Index index, std::int32_t stage, Index other,
       // The first j >= 1 for which flit side.flit + shift + j deviates from the line of its
       // readiness; or one before that.
       const auto broken = [&](const Side& side, std::int64_t shift, Ticks line_1, Law law) {
-        const Worm& worm = worm_at(side.index);
-        const std::size_t at = slot(side.stage);
         std::int64_t j = 1;
         while (side.flit + shift + j < side.most) {
           const std::int64_t k = side.flit + shift + j;
           const Ticks line = line_1 + (j - 1) * period;
           Constraint arrival, room;
-          if (side.stage > front()) {
-            arrival = constraint(worm.starts[at - 1].piece(k), hop(side.stage - 1));
-          }
-          if (k < model_.slots) {
-            room.length = model_.slots - k;
+          const auto& [before, behind, hop, credit, buffer] = side.beside;
+          if (before != nullptr) arrival = constraint(before->piece(k), hop);
+          if (k < buffer) {
+            room.length = buffer - k;
           } else {
-            room = constraint(worm.starts[at + 1].piece(k - model_.slots), model_.credit);
+            room = constraint(behind->piece(k - buffer), credit);
           }
           const std::int64_t bad =
               law == Law::not_above

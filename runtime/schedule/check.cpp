@@ -40,7 +40,7 @@ class Checker : public StepFindings {
         all_port_(all_port),
         per_step_(per_step),
         matcher_(routing.topology().nodes()),
-        use_(routing.topology().links()),
+        use_(routing.topology().links(), schedule.messages()),
         orderly_(orderly) {}
 
   /// Steps [first, end), each with the gap before it; step steps() is the gap after the last one.
@@ -52,6 +52,9 @@ class Checker : public StepFindings {
     for (Rank rank = 0; rank < routing_.topology().nodes(); ++rank) {
       const RankLog& log = schedule_.ranks[static_cast<std::size_t>(rank)];
       const std::size_t last = std::min(end, log.step_ends.size());
+      if (first >= last || log.step_ends[last - 1] == (first == 0 ? 0 : log.step_ends[first - 1])) {
+        continue;  // it neither sends nor receives
+      }
       for (std::size_t step = first; step < last; ++step) {
         const std::size_t begin = step == 0 ? 0 : log.step_ends[step - 1];
         if (log.step_ends[step] > begin)
@@ -310,11 +313,9 @@ ScheduleReport check(const Schedule& schedule, const Routing& routing, bool all_
   {
     // As many steps at a time as keep the gathered ops small.
     constexpr std::size_t most_ops = 1 << 17, most_at_a_time = 256;
-    std::size_t ops = 0;
-    for (const RankLog& log : schedule.ranks) ops += log.ops.size();
-    const std::size_t at_a_time = std::clamp<std::size_t>(
-        most_ops / std::max<std::size_t>(1, ops / std::max<std::size_t>(1, steps)), 1,
-        most_at_a_time);
+    const std::size_t in_step = 2 * schedule.messages() / std::max<std::size_t>(1, steps);
+    const std::size_t at_a_time =
+        std::clamp<std::size_t>(most_ops / std::max<std::size_t>(1, in_step), 1, most_at_a_time);
     const std::size_t groups = steps / at_a_time + 1;
     LongLoop loop("counting", groups);
     parallel_for_each_index(groups, [&](std::size_t group) {

@@ -46,6 +46,8 @@ class GapBytes {
       gaps_.insert(at, {gap, bytes});
     }
   }
+  /// No bytes in any gap.
+  void clear() { gaps_.clear(); }
   /// Those with bytes, ascending.
   std::span<const Gap> filled() const { return gaps_; }
 

@@ -15,7 +15,7 @@ namespace wormcube {
 /// logs.
 namespace logger {
 
-/// An empty log: no step yet, one gap.
+/// An empty log: no step yet, one gap. It keeps its memory.
 void start(RankLog& log);
 /// Throws UsageError for a peer or move outside the topology.
 void step(RankLog& log, const Topology& topology, Rank rank, std::span<const Op> ops);

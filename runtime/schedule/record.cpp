@@ -24,6 +24,7 @@
 
 #include <fmt/format.h>
 #include <sys/mman.h>
+#include <tbb/enumerable_thread_specific.h>
 
 namespace wormcube {
 namespace {
@@ -253,10 +254,14 @@ Schedule record(const Topology& topology, const Program& program, std::string_vi
   NamedSteps named;
   schedule.computed.resize(nodes);
   schedule.pieces.resize(nodes);
+  // A log grows in memory that the thread has from its last one, then is copied. A nested dry run,
+  // or one that a waiting thread takes over, finds none.
+  tbb::enumerable_thread_specific<RankLog> spare;
   LongLoop loop("dry run", nodes);
   parallel_for_each_index(nodes, [&](std::size_t rank) {
     keep_signal_stack();
-    RankLog& log = schedule.ranks[rank];
+    RankLog& kept = spare.local();
+    RankLog log = std::exchange(kept, {});
     RecordingNode node(schedule.topology, static_cast<Rank>(rank), log);
     const Recording recording{&node, what};
     // A program may record another one.
@@ -268,9 +273,8 @@ Schedule record(const Topology& topology, const Program& program, std::string_vi
       throw;
     }
     current_recording = outer;
-    log.ops.shrink_to_fit();
-    log.step_ends.shrink_to_fit();
-    log.moves.shrink_to_fit();
+    schedule.ranks[rank] = log;
+    kept = std::move(log);
     named.add(node.take_phases());
     schedule.computed[rank] = node.take_computed();
     schedule.pieces[rank] = node.pieces();

@@ -19,11 +19,10 @@ std::size_t Schedule::steps() const {
   return most;
 }
 
-std::span<const OpRecord> Schedule::ops(Rank rank, std::size_t step) const {
-  const RankLog& log = ranks[static_cast<std::size_t>(rank)];
-  if (step >= log.step_ends.size()) return {};
-  const std::size_t begin = step == 0 ? 0 : log.step_ends[step - 1];
-  return std::span(log.ops).subspan(begin, log.step_ends[step] - begin);
+std::size_t Schedule::messages() const {
+  std::size_t ends = 0;
+  for (const RankLog& log : ranks) ends += log.ops.size();
+  return ends / 2;
 }
 
 std::span<const Move> Schedule::moves(Rank rank, const OpRecord& op) const {
@@ -42,7 +41,14 @@ bool Schedule::needs_all_ports() const {
   return false;
 }
 
-void logger::start(RankLog& log) { log = {}; }
+void logger::start(RankLog& log) {
+  log.ops.clear();
+  log.step_ends.clear();
+  log.rearranged.clear();
+  log.combined.clear();
+  log.moves.clear();
+  log.peak_block_bytes = log.peak_bytes = 0;
+}
 
 void logger::step(RankLog& log, const Topology& topology, Rank rank, std::span<const Op> ops) {
   for (const Op& op : ops) {

@@ -75,7 +75,14 @@ struct Schedule {
 
   /// The largest number of steps of any rank; if all nodes take all steps, all ranks have the same.
   std::size_t steps() const;
-  std::span<const OpRecord> ops(Rank rank, std::size_t step) const;
+  std::span<const OpRecord> ops(Rank rank, std::size_t step) const {
+    const RankLog& log = ranks[static_cast<std::size_t>(rank)];
+    if (step >= log.step_ends.size()) return {};
+    const std::size_t begin = step == 0 ? 0 : log.step_ends[step - 1];
+    return std::span(log.ops).subspan(begin, log.step_ends[step] - begin);
+  }
+  /// Half the number of sends and receives: of a schedule whose ends match, the number of messages.
+  std::size_t messages() const;
   std::span<const Move> moves(Rank rank, const OpRecord& op) const;
   /// Whether some node sends or receives several messages in one step.
   bool needs_all_ports() const;

@@ -39,6 +39,7 @@ TEST_CASE("computing delays the step that follows, on its node", "[replay]") {
   CHECK(all == both.time);
   CHECK(computing == 50 + 11);
   CHECK(uncontended(schedule, routing, model).time == both.time);
+  CHECK(uncontended_time(schedule, routing, model) == both.time);
 }
 
 TEST_CASE("a dry run keeps what nodes compute, through views, and adds up a gap", "[replay]") {

@@ -87,7 +87,7 @@ class Replayer {
         form.not_exact.empty() ? "a replay in lock step takes exactly this" : form.not_exact;
     // If nothing was blocked, the replay took this time.
     json["uncontended_ps"] =
-        r.time && r.blocked == 0 ? *r.time : uncontended(schedule, routing, model).time;
+        r.time && r.blocked == 0 ? *r.time : uncontended_time(schedule, routing, model);
     put(json, "formula_us", json_value(formula),
         task.collective == nullptr ? of_a_file
         : has_formula              ? no_counts
