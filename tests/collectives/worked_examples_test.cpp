@@ -30,6 +30,7 @@ std::vector<std::string> travels(const char* algorithm, const char* network, Ran
     return [&, program](Node& node) {
       cases::Tampering watched(node);
       watched.change_step = [&](int step, std::vector<Op>& ops) {
+        node.local([] {});  // what earlier steps brought is there
         for (const Op& op : ops) {
           if (!op.is_send()) continue;
           Bytes before = 0;
