@@ -73,12 +73,14 @@ class OwnedWord {
 
 /// How a function accesses the atomics that it changes: several threads use them, or one.
 struct SeveralThreads {
+  static constexpr bool are_one = false;
   template <class Atomic>
   static Atomic& word(Atomic& atomic) noexcept {
     return atomic;
   }
 };
 struct OneThread {
+  static constexpr bool are_one = true;
   template <class Atomic>
   static OwnedWord<Atomic> word(Atomic& atomic) noexcept {
     return OwnedWord<Atomic>(atomic);

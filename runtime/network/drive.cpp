@@ -34,18 +34,38 @@ class Network::Drive {
   }
 
   void launch(Worm& worm) noexcept {
-    guarded(worm.from, worm.step, [&] { advance(worm); });
+    guarded(worm.from, worm.step, [&] {
+      if (needs_no_reservation(worm)) {
+        worm.reserved = worm.path.size();
+        arrive<Hold::all_free>(worm);
+      } else {
+        advance(worm);
+      }
+    });
     carry_on();
   }
   /// \param seeker  a receive or a query
   void enter_table(auto& seeker) noexcept {
-    if (network_.tables_[seeker.to].template acquire<Threads>(seeker)) {
-      guarded(seeker.to, seeker.step, [&] { place(seeker); });
+    TagTable& table = network_.tables_[seeker.to];
+    if (Threads::are_one && table.is_free()) {
+      guarded(seeker.to, seeker.step, [&] { place<Hold::all_free>(seeker); });
+    } else if (table.template acquire<Threads>(seeker)) {
+      guarded(seeker.to, seeker.step, [&] { place<Hold::taken>(seeker); });
     }
     carry_on();
   }
 
  private:
+  /// Whether a waiter has taken its reservations. If one thread does all, and they are all free, it
+  /// need not take them: nobody else asks for them before this visit is done with the waiter.
+  enum class Hold : std::uint8_t { taken, all_free };
+
+  // An action is code that may call the network; an observer's, that may look at it.
+  bool needs_no_reservation(const Worm& worm) const {
+    return Threads::are_one && worm.action == nullptr && network_.settings_.observer == nullptr &&
+           std::ranges::all_of(worm.path, [](const Reservation* each) { return each->is_free(); });
+  }
+
   void take_over(Waiter* waiter) {
     if (waiter == nullptr) return;
     waiter->next = nullptr;
@@ -54,6 +74,9 @@ class Network::Drive {
   }
 
   void carry_on() noexcept {
+    if (handed_ != nullptr) carry_on_handed();
+  }
+  void carry_on_handed() noexcept {
     while (handed_ != nullptr) {
       Waiter* const waiter = handed_;
       handed_ = waiter->next;
@@ -80,8 +103,9 @@ class Network::Drive {
         });
       } else {
         guarded(owner, step, [&] {
-          waiter->kind == Waiter::Kind::receive ? place(static_cast<Receive&>(*waiter))
-                                                : place(static_cast<TagQuery&>(*waiter));
+          waiter->kind == Waiter::Kind::receive
+              ? place<Hold::taken>(static_cast<Receive&>(*waiter))
+              : place<Hold::taken>(static_cast<TagQuery&>(*waiter));
         });
       }
     }
@@ -89,10 +113,12 @@ class Network::Drive {
 
   // A channel that is held; its counts belong to this run.
   VirtualChannel& counted(VirtualChannel& channel) const {
-    if (channel.is_new(network_.run_)) {
-      network_.channels_.mark(channel.id(), network_.run_);
-    }
+    if (channel.is_new(network_.run_)) mark(channel);
     return channel;
+  }
+  // Not inlined, like others that few messages need: so the rest is.
+  [[gnu::noinline]] void mark(const VirtualChannel& channel) const {
+    network_.channels_.mark(channel.id(), network_.run_);
   }
 
   // An error is the owner's failure, not that of the node whose thread carries the worm. The worm
@@ -128,49 +154,68 @@ class Network::Drive {
       if (!worm.path[worm.reserved]->template acquire<Threads>(worm)) return;
       granted(worm);
     }
-    arrive(worm);
+    arrive<Hold::taken>(worm);
   }
 
+  template <Hold hold>
+  void release(TagTable& table) {
+    if constexpr (hold == Hold::taken) take_over(table.release<Threads>());
+  }
+  template <Hold hold>
   void release_path(Worm& worm) {
-    const std::size_t table = worm.path.size() - 1;
-    for (std::size_t entry = 0; entry < table; ++entry) {
-      if (is_channel(worm, entry)) counted(channel(worm, entry)).count_message(worm.bytes);
-      take_over(worm.path[entry]->template release<Threads>());
+    for (Reservation* const link : worm.channels())
+      counted(static_cast<VirtualChannel&>(*link)).count_message(worm.bytes);
+    if constexpr (hold == Hold::taken) {
+      const std::size_t table = worm.path.size() - 1;
+      for (std::size_t entry = 0; entry < table; ++entry)
+        take_over(worm.path[entry]->template release<Threads>());
     }
   }
 
-  // The worm holds all of its path, including the tag table of its destination.
+  // All of the worm's path is its own, including the tag table of its destination.
+  template <Hold hold>
   void arrive(Worm& worm) {
     TagTable& table = network_.tables_[worm.to];
-    if (worm.action != nullptr) {
-      timed(worm.bytes, [&] { (*worm.action)(); });
-      take_over(table.release<Threads>());
-      release_path(worm);
-      complete(worm);
-    } else if (Receive* const receive = table.take_receive(worm.from, worm.tag, worm.context)) {
-      take_over(table.release<Threads>());
-      receive->was_early = false;
-      if (!accepts(*receive, worm)) return;
-      move_data(worm, *receive, is_short(worm));
-      complete(*receive);
-      release_path(worm);
-      complete(worm);
-    } else if (EarlyMessage* const early =
-                   is_kept(worm) ? table.keep_short(worm, network_.settings_.early) : nullptr) {
+    if constexpr (hold == Hold::taken) {
+      if (worm.action != nullptr) return act(worm, table);
+    }
+    Receive* const receive = table.take_receive(worm.from, worm.tag, worm.context);
+    if (receive == nullptr) return arrive_first<hold>(worm, table);
+    release<hold>(table);
+    receive->was_early = false;
+    if (!accepts(*receive, worm)) return;
+    move_data(worm, *receive, is_short(worm));
+    complete(*receive);
+    release_path<hold>(worm);
+    complete(worm);
+  }
+  void act(Worm& worm, TagTable& table) {
+    timed(worm.bytes, [&] { (*worm.action)(); });
+    take_over(table.release<Threads>());
+    release_path<Hold::taken>(worm);
+    complete(worm);
+  }
+  template <Hold hold>
+  void arrive_first(Worm& worm, TagTable& table) {
+    if (EarlyMessage* const early =
+            is_kept(worm) ? table.keep_short(worm, network_.settings_.early) : nullptr) {
       const Span buffer = early->data();
       const Cursor to(std::span(&buffer, 1));
-      timed(worm.bytes,
-            [&] { is_short(worm) ? stream_body(worm, to, capacity()) : copy_body(worm, to); });
+      timed(worm.bytes, [&] {
+        is_one_flit(worm) ? copy_flit(worm, buffer)
+        : is_short(worm)  ? stream_body(worm, to, capacity())
+                          : copy_body(worm, to);
+      });
       answer_queries(table, *early);
-      take_over(table.release<Threads>());
-      release_path(worm);
+      release<hold>(table);
+      release_path<hold>(worm);
       complete(worm);
     } else {
       worm.state = Worm::State::absorbed;
       EarlyMessage& absorbed = table.keep_absorbed(worm);
-      release_path(worm);
+      release_path<hold>(worm);
       answer_queries(table, absorbed);
-      take_over(table.release<Threads>());  // the last touch: a receive may now complete the worm
+      release<hold>(table);  // the last touch: a receive may now complete the worm
     }
   }
 
@@ -190,36 +235,38 @@ class Network::Drive {
     tell(query, query.to);
   }
 
-  // The receive holds the tag table of its node.
+  // The tag table of the receive's, or query's, node is its own.
+  template <Hold hold>
   void place(Receive& receive) {
     TagTable& table = network_.tables_[receive.to];
-    if (receive.claimed != nullptr) return deliver(table, *receive.claimed, receive);
+    if (receive.claimed != nullptr) return deliver<hold>(table, *receive.claimed, receive);
     if (EarlyMessage* const early = table.take_early(receive))
-      return deliver(table, *early, receive);
+      return deliver<hold>(table, *early, receive);
     table.post(receive);
-    take_over(table.release<Threads>());
+    release<hold>(table);
   }
 
-  // The query holds the tag table of its node.
+  template <Hold hold>
   void place(TagQuery& query) {
     TagTable& table = network_.tables_[query.to];
     if (query.action == TagQuery::Action::withdraw) {
       query.found = table.withdraw(*query.receive);
-      take_over(table.release<Threads>());
+      release<hold>(table);
       return tell(query, query.to);
     }
     EarlyMessage* const early =
         query.action == TagQuery::Action::claim ? table.take_early(query) : table.look(query);
     if (early == nullptr && query.may_wait) {
       table.wait_for_message(query);
-      return take_over(table.release<Threads>());
+      return release<hold>(table);
     }
     // Its statistics, while they cannot change.
     if (early != nullptr) query.found_message(*early);
-    take_over(table.release<Threads>());
+    release<hold>(table);
     answer(query, early);
   }
 
+  template <Hold hold>
   void deliver(TagTable& table, EarlyMessage& early, Receive& receive) {
     receive.was_early = true;
     if (!accepts(receive, early)) return;
@@ -229,7 +276,7 @@ class Network::Drive {
       timed(bytes, [&] { Cursor(receive.data).write(early.data().first(bytes)); });
     }
     table.recycle(&early, network_.settings_.early);
-    take_over(table.release<Threads>());
+    release<hold>(table);
     if (worm != nullptr) move_data(*worm, receive, false);
     complete(receive);
     if (worm != nullptr) complete(*worm);
@@ -247,16 +294,30 @@ class Network::Drive {
   bool accepts(Receive& receive, const auto& message) {
     receive.found_message(message);
     if (!receive.exact || message.bytes == receive.bytes) return true;
+    refuse(receive, message);
+    return false;
+  }
+  [[gnu::noinline]] void refuse(const Receive& receive, const auto& message) {
     network_.host_.wrong({message.from, receive.to, message.tag, message.bytes, receive.bytes});
     network_.host_.failed(receive.to, receive.step,
                           std::make_exception_ptr(UsageError(fmt::format(
                               "receives {} bytes from node {} with tag {}, but the message has {}",
                               receive.bytes, message.from, message.tag, message.bytes))));
-    return false;
   }
 
-  // For a message that is longer than the buffer, the part that fits.
+  static bool is_one_flit(const Worm& worm) {
+    return worm.data.size() == 1 && worm.bytes <= Flit::capacity;
+  }
+  static void copy_flit(const Worm& worm, Span to) {
+    if (worm.bytes > 0) std::memcpy(to.data(), worm.data.front().data(), worm.bytes);
+  }
   void move_data(const Worm& worm, const Receive& receive, bool as_flits) {
+    if (is_one_flit(worm) && receive.data.size() == 1 && worm.bytes <= receive.bytes)
+      return timed(worm.bytes, [&] { copy_flit(worm, receive.data.front()); });
+    move_pieces(worm, receive, as_flits);
+  }
+  // For a message that is longer than the buffer, the part that fits.
+  [[gnu::noinline]] void move_pieces(const Worm& worm, const Receive& receive, bool as_flits) {
     Cursor to(receive.data);
     if (worm.bytes > receive.bytes) {
       timed(receive.bytes, [&] { copy_body_first(worm, receive.bytes, to); });
@@ -295,9 +356,11 @@ class Network::Drive {
     Worm* const successor = worm.successor;
     worm.state = Worm::State::done;
     tell(worm, worm.from);
-    // The successor's step is not complete before it is, so it is still there.
-    if (successor != nullptr && successor->path.front()->template acquire<Threads>(*successor))
-      take_over(successor);
+    if (successor != nullptr) let_follow(*successor);
+  }
+  // The successor's step is not complete before it is, so it is still there.
+  [[gnu::noinline]] void let_follow(Worm& successor) {
+    if (successor.path.front()->template acquire<Threads>(successor)) take_over(&successor);
   }
 
   Network& network_;

@@ -67,7 +67,8 @@ class NetworkHost {
 ///
 /// Threads     launch, post and carry_on: the node that owns the worm or receive; they call
 ///             host.completed for any node. Where all nodes share one thread nothing in here needs
-///             a locked instruction, and none is used (use_one_thread).
+///             a locked instruction, and none is used (use_one_thread); and a worm whose path is
+///             free need not reserve it, since nobody else runs before it has arrived.
 /// Invariants  a worm belongs to one thread at a time. A thread that works in here works through
 ///             its own list of waiters that it must carry on, in the order in which it received
 ///             them, and leaves when the list is empty; it holds nothing then. Reservations are

@@ -63,6 +63,9 @@ class BasicReservation {
     }
   }
 
+  /// Whether nobody holds it. For the one thread that uses it (OneThread).
+  bool is_free() const noexcept { return state_.load(std::memory_order_relaxed) == nullptr; }
+
   /// Gives the resource to the next waiter, which the caller must now carry on, or frees it and
   /// returns null.
   template <class Threads = SeveralThreads>

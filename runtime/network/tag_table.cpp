@@ -25,19 +25,13 @@ Bytes TagTable::bytes_of_early(std::size_t messages, Bytes longest) {
          buffers * (sizeof(EarlyMessage) + sizeof(std::uintptr_t));  // what owns it
 }
 
-Receive* TagTable::take_receive(Rank from, Tag tag, std::uint32_t context) {
-  if (with_wildcard_.first == nullptr) return posted_.take({from, tag, context});
+Receive* TagTable::take_oldest_receive(Rank from, Tag tag, std::uint32_t context) {
   const auto fits = [&](const Receive& receive) { return receive.fits(from, tag, context); };
   const Receive* const any = with_wildcard_.find(fits);
   const Receive* const exact = posted_.find({from, tag, context});
   if (any == nullptr || (exact != nullptr && exact->order < any->order))
     return posted_.take({from, tag, context});
   return with_wildcard_.take(fits);
-}
-
-void TagTable::post(Receive& receive) {
-  receive.order = next_order_++;
-  receive.has_wildcard() ? with_wildcard_.append(receive) : posted_.append(receive);
 }
 
 bool TagTable::withdraw(Receive& receive) {
@@ -72,7 +66,7 @@ EarlyMessage* TagTable::look_for_any(const Seeker& seeker) const {
   return firsts.empty() ? nullptr : firsts[seeker.choice % firsts.size()];
 }
 
-EarlyMessage* TagTable::take_early(const Seeker& seeker) {
+EarlyMessage* TagTable::take_oldest_early(const Seeker& seeker) {
   if (!seeker.has_wildcard()) return take_early(seeker.from, seeker.tag, seeker.context);
   EarlyMessage* const early = look(seeker);
   if (early != nullptr) claim(*early);
@@ -165,8 +159,7 @@ void TagTable::recycle(EarlyMessage* early, const Limits& limits) {
 
 void TagTable::wait_for_message(TagQuery& query) { queries_.append(query); }
 
-TagQuery* TagTable::take_query(const EarlyMessage& early) {
-  if (queries_.first == nullptr) return nullptr;
+TagQuery* TagTable::take_oldest_query(const EarlyMessage& early) {
   const auto asks_for = [&](TagQuery::Action action) {
     return queries_.take([&](const TagQuery& query) {
       return query.action == action && query.fits(early.from, early.tag, early.context);

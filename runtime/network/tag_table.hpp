@@ -39,8 +39,14 @@ class alignas(64) TagTable final : public Reservation {
   static Bytes bytes_of_early(std::size_t messages, Bytes longest);
 
   /// Removes and returns the receive that was posted first of those that fit a message, or null.
-  Receive* take_receive(Rank from, Tag tag, std::uint32_t context = step_context);
-  void post(Receive& receive);
+  Receive* take_receive(Rank from, Tag tag, std::uint32_t context = step_context) {
+    return with_wildcard_.first == nullptr ? posted_.take({from, tag, context})
+                                           : take_oldest_receive(from, tag, context);
+  }
+  void post(Receive& receive) {
+    receive.order = next_order_++;
+    receive.has_wildcard() ? with_wildcard_.append(receive) : posted_.append(receive);
+  }
   /// Removes a receive; false: it is not posted any more.
   bool withdraw(Receive& receive);
 
@@ -48,7 +54,9 @@ class alignas(64) TagTable final : public Reservation {
   EarlyMessage* take_early(Rank from, Tag tag, std::uint32_t context = step_context);
   /// The same with wildcards too; return what was removed with recycle().
   EarlyMessage* look(const Seeker& seeker) const;
-  EarlyMessage* take_early(const Seeker& seeker);
+  EarlyMessage* take_early(const Seeker& seeker) {
+    return oldest_ == nullptr ? nullptr : take_oldest_early(seeker);
+  }
   /// An entry with a buffer for a short unexpected message, or null if there is no room.
   EarlyMessage* keep_short(const Worm& worm, const Limits& limits = usual);
   EarlyMessage& keep_absorbed(Worm& worm);
@@ -57,7 +65,9 @@ class alignas(64) TagTable final : public Reservation {
   /// A query that waits for a message.
   void wait_for_message(TagQuery& query);
   /// Removes a query that fits an unexpected message: probes first, in their order. Null: none.
-  TagQuery* take_query(const EarlyMessage& early);
+  TagQuery* take_query(const EarlyMessage& early) {
+    return queries_.first == nullptr ? nullptr : take_oldest_query(early);
+  }
   /// Removes this message: a query has claimed it.
   void claim(EarlyMessage& early);
 
@@ -81,6 +91,9 @@ class alignas(64) TagTable final : public Reservation {
   }
 
  private:
+  Receive* take_oldest_receive(Rank from, Tag tag, std::uint32_t context);
+  EarlyMessage* take_oldest_early(const Seeker& seeker);
+  TagQuery* take_oldest_query(const EarlyMessage& early);
   EarlyMessage* look_for_any(const Seeker& seeker) const;
   EarlyMessage* fresh();
   void append(EarlyMessage& early);

@@ -17,6 +17,7 @@
 #include <iterator>
 #include <stdexcept>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include <catch2/catch.hpp>
@@ -86,10 +87,12 @@ inline std::string describe(const MachineOptions& options) {
          (options.all_port ? " all-port" : " one-port") + ", capacity " +
          std::to_string(options.channel_capacity) + ", eager limit " +
          std::to_string(options.eager_limit) + (options.lock_step ? ", lock step" : "") +
-         ", window " + std::to_string(options.window);
+         ", window " + std::to_string(options.window) + ", workers " +
+         std::to_string(options.workers);
 }
 
-/// Both executors, with any two values of any two options together in one of them.
+/// Threads, fibers, and fibers of one worker, which does not synchronise and reserves no free path;
+/// with any two values of any two options together in each.
 inline std::vector<MachineOptions> variations() {
   struct Row {
     std::size_t capacity;
@@ -98,13 +101,16 @@ inline std::vector<MachineOptions> variations() {
   };
   constexpr Bytes huge = ~Bytes{0};
   std::vector<MachineOptions> all;
-  for (const ExecutorKind executor : {ExecutorKind::threads, ExecutorKind::fibers}) {
+  for (const auto& [executor, workers] :
+       {std::pair(ExecutorKind::threads, 0), std::pair(ExecutorKind::fibers, 0),
+        std::pair(ExecutorKind::fibers, 1)}) {
     for (const Row& row :
          {Row{1, 0, false, false}, Row{4, 0, true, true}, Row{4, 64, false, true},
           Row{1, 64, true, false}, Row{1, 1024, true, true}, Row{4, 1024, false, false},
           Row{4, huge, true, false}, Row{1, huge, false, true}}) {
       MachineOptions options;
       options.executor = executor;
+      options.workers = workers;
       options.channel_capacity = row.capacity;
       options.eager_limit = row.eager_limit;
       options.all_port = row.all_port;

@@ -131,9 +131,14 @@ class EmulatedNode final : public RequestNode, public RequestHost {
     return all;
   }
 
+  /// Messages.
+  std::uint64_t received_by_all() const {
+    return received + (requests_ != nullptr ? requests_->received() : 0);
+  }
+
   NodeStatistics statistics;
   std::chrono::nanoseconds moving{0};  // that it moved data, its own and others'
-  std::uint64_t received = 0;          // messages
+  std::uint64_t received = 0;          // messages of steps
   // Published to others by the barrier of the lock step, and to the thread that detects that all
   // wait.
   std::atomic<bool> finished{false};
@@ -176,7 +181,6 @@ class EmulatedNode final : public RequestNode, public RequestHost {
   void poll() override;
   void sleep(std::chrono::nanoseconds time) override;
   void count_turn() override;
-  void count_received() override { ++received; }
   void arrive() override { static_cast<void>(gates.step.arrive()); }
   void set_progress_engine(ProgressEngine* engine) override;
   void set_unwinding(bool is_unwinding) noexcept override { is_unwinding_ = is_unwinding; }

@@ -48,7 +48,7 @@ Statistics statistics_of_run(const Surroundings& around, std::span<const Emulate
     if (around.options.messaging.unexpected_limit > 0)
       result.nodes.back().peak_unexpected_bytes = network.take_early_peak(node.rank());
     sent += node.statistics.messages;
-    received += node.received;
+    received += node.received_by_all();
   }
   if (around.options.messaging.allow_unreceived) {
     result.unreceived = network.unreceived();

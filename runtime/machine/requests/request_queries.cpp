@@ -9,7 +9,7 @@ namespace wormcube {
 
 void RequestTable::ask(TagQuery::Action action, const MessagePattern& pattern, bool may_wait) {
   require(pattern.source, pattern.context);
-  stir();
+  if (shuffle_) shuffle();
   query_.action = action;
   query_.may_wait = may_wait;
   query_.from = pattern.source;
@@ -47,8 +47,7 @@ Status RequestTable::wait_for(const MessagePattern& pattern) {
 
 Request RequestTable::taken(Status& status) {
   status = status_of_message(query_);
-  const Request request = fresh();
-  Slot& slot = new_slot(request);
+  Slot& slot = fresh();
   slot.taken = true;
   slot.receive.exact = false;
   slot.receive.to = rank_;
@@ -56,7 +55,7 @@ Request RequestTable::taken(Status& status) {
   slot.receive.tag = query_.source_tag;
   slot.receive.context = query_.context;
   slot.receive.claimed = query_.early;
-  return request;
+  return request_of(slot);
 }
 
 std::optional<Request> RequestTable::take(const MessagePattern& pattern, Status& status) {

@@ -12,8 +12,8 @@
 namespace wormcube {
 
 void RequestTable::add_slot() {
-  slots_.push_back(std::make_unique<Slot>());
-  unused_.push_back(static_cast<std::uint32_t>(slots_.size() - 1));
+  slots_.push_back(std::make_unique<Slot>(static_cast<std::uint32_t>(slots_.size())));
+  unused_ = slots_.back().get();
 }
 
 void RequestTable::refuse() const {
@@ -33,50 +33,12 @@ void RequestTable::refuse_context() const {
       rank_, step_context, step_context - 1));
 }
 
-void RequestTable::fill(Slot& slot, const Op& op, std::uint32_t context, Mode mode,
-                        std::uint64_t note) {
-  if (op.to() != Op::To::rank) {
-    throw UsageError("requests: name the peer by rank; moves are for steps only");
-  }
-  require(op.peer(), context);
-  if (op.peer() == any_source || op.tag() == any_tag) {
-    throw UsageError("requests: wildcards are allowed in receives by pattern only");
-  }
-  const std::span<const Span> pieces = kept(slot, op.pieces());
-  slot.is_send = op.is_send();
-  if (op.is_send()) {
-    host_.address(slot.worm, op);
-    slot.worm.tag = op.tag();
-    slot.worm.context = context;
-    slot.worm.bytes = op.bytes();
-    slot.worm.set_data(pieces);
-    slot.worm.synchronous = mode == Mode::synchronous;
-    slot.worm.action = nullptr;
-    slot.worm.note = note;
-    return;
-  }
-  Receive& receive = slot.receive;
-  receive.claimed = nullptr;
-  receive.exact = false;
-  receive.from = op.peer();
-  receive.to = rank_;
-  receive.tag = op.tag();
-  receive.context = context;
-  receive.bytes = op.bytes();
-  receive.set_data(pieces);
+void RequestTable::refuse_moves() {
+  throw UsageError("requests: name the peer by rank; moves are for steps only");
 }
 
-void RequestTable::fill(Slot& slot, const MessagePattern& from, Span room) {
-  slot.is_send = false;
-  Receive& receive = slot.receive;
-  receive.claimed = nullptr;
-  receive.exact = false;
-  receive.from = from.source;
-  receive.to = rank_;
-  receive.tag = from.tag;
-  receive.context = from.context;
-  receive.bytes = room.size();
-  receive.set_data(std::span(&room, 1));
+void RequestTable::refuse_wildcard() {
+  throw UsageError("requests: wildcards are allowed in receives by pattern only");
 }
 
 void RequestTable::poll() {
@@ -85,93 +47,73 @@ void RequestTable::poll() {
 }
 
 // Any ready node may run next, so the order of arrival is random.
-void RequestTable::stir() {
-  if (!shuffle_) return;
+void RequestTable::shuffle() {
   constexpr unsigned most = 3;
   for (auto turns = random_() % (most + 1); turns > 0; --turns) host_.give_way();
 }
 
-std::uint32_t RequestTable::choice() {
-  return shuffle_ ? static_cast<std::uint32_t>(random_()) : 0;
-}
-
-void RequestTable::go(Slot& slot, Transfer::Progress progress) {
-  stir();
-  slot.active = true;
-  slot.scope = scope_;
-  slot.cancelled = false;
-  transfer(slot).begin(progress);
-  if (slot.is_send) {
-    slot.worm.reserved = 0;
-    slot.worm.state = Worm::State::travelling;
-    host_.launch(slot.worm);
-  } else {
-    slot.receive.done = false;
-    slot.receive.choice = choice();
-    host_.post(slot.receive);
-  }
-}
-
 // A slot that could not be filled is not kept.
-Request RequestTable::filled(const Op& op, std::uint32_t context, Mode mode, std::uint64_t note) {
-  Request request = fresh();
+RequestTable::Slot& RequestTable::filled(const Op& op, std::uint32_t context, Mode mode,
+                                         std::uint64_t note) {
+  if (op.to() != Op::To::rank) refuse_moves();
+  require(op.peer(), context);
+  if (op.peer() == any_source || op.tag() == any_tag) refuse_wildcard();
+  Slot& slot = fresh();
   try {
-    fill(new_slot(request), op, context, mode, note);
+    fill(slot, op, context, mode, note);
   } catch (...) {
-    release(request, new_slot(request));
+    release(slot);
     throw;
   }
-  return request;
+  return slot;
 }
 
-Request RequestTable::filled(const MessagePattern& from, Span room) {
+RequestTable::Slot& RequestTable::filled(const MessagePattern& from, Span room) {
   require(from.source, from.context);
-  const Request request = fresh();
-  fill(new_slot(request), from, room);
-  return request;
+  Slot& slot = fresh();
+  fill(slot.receive, from, std::span(&room, 1), room.size());
+  return slot;
 }
 
 Request RequestTable::start(const Op& op, std::uint32_t context, Mode mode, std::uint64_t note) {
-  const Request request = filled(op, context, mode, note);
-  go(new_slot(request));
-  return request;
+  Slot& slot = filled(op, context, mode, note);
+  go(slot);
+  return request_of(slot);
 }
 
 Request RequestTable::start(const MessagePattern& from, Span room) {
-  const Request request = filled(from, room);
-  go(new_slot(request));
-  return request;
+  Slot& slot = filled(from, room);
+  go(slot);
+  return request_of(slot);
 }
 
 // Completes at the destination without the destination's program: it waits for links only.
 void RequestTable::act_at(Rank to, Bytes bytes, FunctionRef action) {
-  Request request =
-      filled(send(to, ConstSpan()), std::uint32_t{0}, Mode::standard, std::uint64_t{0});
-  Slot& slot = new_slot(request);
+  Slot& slot = filled(send(to, ConstSpan()), std::uint32_t{0}, Mode::standard, std::uint64_t{0});
   slot.worm.bytes = bytes;
   slot.worm.action = &action;
   go(slot);
+  Request request = request_of(slot);
   wait(request);
 }
 
 Request RequestTable::prepare(const Op& op, std::uint32_t context, Mode mode, std::uint64_t note) {
-  const Request request = filled(op, context, mode, note);
-  slot_of(request).persistent = true;
-  return request;
+  Slot& slot = filled(op, context, mode, note);
+  slot.persistent = true;
+  return request_of(slot);
 }
 
 Request RequestTable::prepare(const MessagePattern& from, Span room) {
-  const Request request = filled(from, room);
-  slot_of(request).persistent = true;
-  return request;
+  Slot& slot = filled(from, room);
+  slot.persistent = true;
+  return request_of(slot);
 }
 
 Request RequestTable::open() {
-  const Request request = fresh();
-  Slot& slot = slot_of(request);
+  Slot& slot = fresh();
   slot.active = slot.is_open = true;
   slot.receive.begin(Transfer::Progress::pending);
-  return request;
+  return request_of(slot);
 }
 
 // The node runs, so no other thread has to wake it.
@@ -180,11 +122,10 @@ void RequestTable::settle(Request request) {
 }
 
 Request RequestTable::start_background(const Op& op, std::uint32_t context) {
-  const Request request = filled(op, context, Mode::standard, std::uint64_t{0});
-  Slot& slot = slot_of(request);
+  Slot& slot = filled(op, context, Mode::standard, std::uint64_t{0});
   slot.receive.exact = true;
   go(slot, Transfer::Progress::watched);
-  return request;
+  return request_of(slot);
 }
 
 bool RequestTable::end_background(Request& request) {
@@ -208,12 +149,24 @@ void RequestTable::free(Request& request) {
   if (slot.active || slot.taken) {
     throw UsageError(fmt::format("requests: node {} frees a request that is not complete", rank_));
   }
-  release(request, slot);
+  release(slot);
+  request = {};
 }
 
-void RequestTable::refuse_taken() const {
-  throw UsageError(fmt::format(
-      "requests: node {} waits for a message that it has claimed and not received", rank_));
+Status RequestTable::end_special(Request& request, Slot& slot) {
+  if (slot.taken) {
+    throw UsageError(fmt::format(
+        "requests: node {} waits for a message that it has claimed and not received", rank_));
+  }
+  if (!slot.active) return {};
+  if (!slot.is_send && !slot.cancelled && !slot.is_open) ++received_;
+  slot.active = false;
+  const Status status = status_of(slot);
+  if (!slot.persistent) {
+    release(slot);
+    request = {};
+  }
+  return status;
 }
 
 bool RequestTable::is_ready(Request request) {
@@ -251,11 +204,13 @@ void RequestTable::wait_all(std::span<Request> requests, std::span<Status> statu
   for (const Request request : requests) {
     if (request.is_null()) continue;
     Slot& slot = slot_of(request);
-    if (!is_complete(slot)) waited_for_.push_back(&transfer(slot));
+    if (!slot.active) continue;
+    Transfer& own = transfer(slot);
+    if (!own.is_complete()) waited_for_.push_back(&own);
   }
   if (!waited_for_.empty()) host_.wait_for_all(waited_for_);
   const std::size_t with_status = std::min(requests.size(), statuses.size());
-  for (std::size_t i = 0; i < with_status; ++i) statuses[i] = end(requests[i]);
+  for (std::size_t i = 0; i < with_status; ++i) end(requests[i], statuses[i]);
   for (std::size_t i = with_status; i < requests.size(); ++i) static_cast<void>(end(requests[i]));
 }
 
@@ -308,8 +263,8 @@ bool RequestTable::close_scope(std::uint32_t scope) noexcept {
   const auto each_of_scope = [&](auto&& act) {
     for (std::uint32_t i = 0; i < slots_.size(); ++i) {
       Slot& slot = *slots_[i];
-      const bool is_message = slot.in_use && slot.active && !slot.is_open;
-      if (is_message && slot.scope >= scope) act(Request(i, slot.generation), slot);
+      const bool is_message = slot.active && !slot.is_open;
+      if (is_message && slot.scope >= scope) act(request_of(slot), slot);
     }
   };
   host_.set_unwinding(std::uncaught_exceptions() > 0);
@@ -337,7 +292,7 @@ std::optional<std::string> RequestTable::unfinished() const {
   std::string first;
   for (const auto& each : slots_) {
     const Slot& slot = *each;
-    if (!slot.in_use || !(slot.active || slot.taken)) continue;
+    if (!slot.active && !slot.taken) continue;
     if (++count > 1) continue;
     const auto source = [&] {
       return slot.receive.from == any_source ? std::string("any node")
@@ -370,15 +325,15 @@ bool RequestTable::has_active() const {
 }
 
 void RequestTable::reset() {
-  unused_.clear();
+  unused_ = nullptr;
   for (std::size_t i = slots_.size(); i-- > 0;) {
-    slots_[i]->in_use = slots_[i]->active = slots_[i]->taken = false;
-    unused_.push_back(static_cast<std::uint32_t>(i));
+    slots_[i]->taken = false;
+    release(*slots_[i]);
   }
   asking_ = false;
   served_last_ = 0;
   scope_ = 0;
-  polls_ = 0;
+  polls_ = received_ = 0;
   if (shuffle_) {
     std::seed_seq seed{static_cast<std::uint32_t>(*shuffle_),
                        static_cast<std::uint32_t>(*shuffle_ >> 32U),

@@ -6,6 +6,7 @@
 #include "wormcube/runtime/network/tag_query.hpp"
 #include "wormcube/runtime/node/requests.hpp"
 
+#include <bit>
 #include <chrono>
 #include <cstdint>
 #include <memory>
@@ -13,6 +14,7 @@
 #include <random>
 #include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace wormcube {
@@ -37,7 +39,6 @@ class RequestHost {
   virtual void sleep(std::chrono::nanoseconds time) = 0;
   /// Counts a call that did not wait: after some of them others run.
   virtual void count_turn() = 0;
-  virtual void count_received() = 0;
   /// Reports that something the node waits for is complete by its own action.
   virtual void arrive() = 0;
   virtual void set_progress_engine(ProgressEngine* engine) = 0;
@@ -47,7 +48,9 @@ class RequestHost {
 
 /// Threads     the node's own program.
 /// Invariants  a slot is in use from its start to its end; its worm or receive stays where it is,
-///             and is the network's while it is active and not complete.
+///             and is the network's while it is active and not complete. A slot's generation is
+///             that of its request or, if it is unused, of its next one; so no request that has
+///             ended finds a slot.
 class RequestTable final : public Requests {
  public:
   /// \param shuffle  MessagingOptions::shuffle
@@ -92,6 +95,8 @@ class RequestTable final : public Requests {
   }
 
   std::uint64_t polls() const { return polls_; }
+  /// Messages.
+  std::uint64_t received() const { return received_; }
   /// A description of a request that has not ended; nothing if all have.
   std::optional<std::string> unfinished() const;
   /// Whether the network may still touch anything.
@@ -109,13 +114,21 @@ class RequestTable final : public Requests {
   void reset();
 
  private:
-  struct Slot {
-    std::uint32_t generation = 0;
-    bool in_use = false, active = false, persistent = false, is_send = false;
+  // What few requests are; the others end without looking at each of these.
+  struct Special {
+    bool persistent = false;
     bool taken = false;  // a message that is to be received
     bool cancelled = false;
-    bool is_open = false;     // no message
+    bool is_open = false;  // no message
+    bool any() const { return std::bit_cast<std::uint32_t>(*this) != 0; }
+  };
+  struct Slot : Special {
+    explicit Slot(std::uint32_t its_index) : index(its_index) {}
+    const std::uint32_t index;
+    std::uint32_t generation = 1;
+    bool active = false, is_send = false;
     std::uint32_t scope = 0;  // in which it was started
+    Slot* next_unused = nullptr;
     Worm worm;
     Receive receive;
     std::vector<Span> pieces;  // if they are several
@@ -127,28 +140,23 @@ class RequestTable final : public Requests {
   static const Transfer& transfer(const Slot& slot) {
     return slot.is_send ? static_cast<const Transfer&>(slot.worm) : slot.receive;
   }
-  Request fresh() {
-    if (unused_.empty()) add_slot();
-    const std::uint32_t index = unused_.back();
-    unused_.pop_back();
-    Slot& slot = *slots_[index];
-    slot.in_use = true;
-    slot.active = slot.persistent = slot.is_send = false;
+  Slot& fresh() {
+    if (unused_ == nullptr) add_slot();
+    Slot& slot = *std::exchange(unused_, unused_->next_unused);
+    static_cast<Special&>(slot) = {};
+    slot.active = slot.is_send = false;
     slot.scope = scope_;
-    slot.taken = slot.cancelled = slot.is_open = false;
-    slot.generation = generation_after(slot.generation);
-    return {index, slot.generation};
+    return slot;
   }
   void add_slot();
-  /// For one that fresh() has just created.
-  Slot& new_slot(Request request) { return *slots_[request.index_]; }
-  Request filled(const Op& op, std::uint32_t context, Mode mode, std::uint64_t note);
-  Request filled(const MessagePattern& from, Span room);
+  static Request request_of(const Slot& slot) { return {slot.index, slot.generation}; }
+  Slot& filled(const Op& op, std::uint32_t context, Mode mode, std::uint64_t note);
+  Slot& filled(const MessagePattern& from, Span room);
   /// Throws UsageError if it is not this node's, or has ended.
   Slot& slot_of(Request request) {
     if (request.index_ < slots_.size()) {
       Slot& slot = *slots_[request.index_];
-      if (slot.in_use && slot.generation == request.generation_) return slot;
+      if (slot.generation == request.generation_) return slot;
     }
     refuse();
   }
@@ -159,12 +167,51 @@ class RequestTable final : public Requests {
     slot.pieces.assign(pieces.begin(), pieces.end());
     return slot.pieces;
   }
-  void fill(Slot& slot, const Op& op, std::uint32_t context, Mode mode, std::uint64_t note);
-  void fill(Slot& slot, const MessagePattern& from, Span room);
-  void go(Slot& slot, Transfer::Progress progress = Transfer::Progress::pending);
+  void fill(Slot& slot, const Op& op, std::uint32_t context, Mode mode, std::uint64_t note) {
+    slot.is_send = op.is_send();
+    const std::span<const Span> pieces = kept(slot, op.pieces());
+    if (!op.is_send())
+      return fill(slot.receive, {op.peer(), op.tag(), context}, pieces, op.bytes());
+    Worm& worm = slot.worm;
+    host_.address(worm, op);
+    worm.tag = op.tag();
+    worm.context = context;
+    worm.bytes = op.bytes();
+    worm.set_data(pieces);
+    worm.synchronous = mode == Mode::synchronous;
+    worm.action = nullptr;
+    worm.note = note;
+  }
+  void fill(Receive& receive, const MessagePattern& from, std::span<const Span> room, Bytes bytes) {
+    receive.claimed = nullptr;
+    receive.exact = false;
+    receive.from = from.source;
+    receive.to = rank_;
+    receive.tag = from.tag;
+    receive.context = from.context;
+    receive.bytes = bytes;
+    receive.set_data(room);
+  }
+  void go(Slot& slot, Transfer::Progress progress = Transfer::Progress::pending) {
+    if (shuffle_) shuffle();
+    slot.active = true;
+    slot.scope = scope_;
+    slot.cancelled = false;
+    if (slot.is_send) {
+      slot.worm.begin(progress);
+      slot.worm.reserved = 0;
+      slot.worm.state = Worm::State::travelling;
+      host_.launch(slot.worm);
+    } else {
+      slot.receive.begin(progress);
+      slot.receive.done = false;
+      slot.receive.choice = choice();
+      host_.post(slot.receive);
+    }
+  }
   void poll();
-  void stir();
-  std::uint32_t choice();
+  void shuffle();
+  std::uint32_t choice() { return shuffle_ ? static_cast<std::uint32_t>(random_()) : 0; }
   bool is_complete(Request request) { return request.is_null() || is_complete(slot_of(request)); }
   static bool is_complete(const Slot& slot) { return !slot.active || transfer(slot).is_complete(); }
   static Status status_of(const Slot& slot) {
@@ -174,31 +221,48 @@ class RequestTable final : public Requests {
     if (slot.cancelled) return {.cancelled = true};
     return status_of(slot.receive);
   }
-  /// A complete one, or null.
-  Status end(Request& request) {
-    if (request.is_null()) return {};
+  /// Ends a complete one, or null.
+  void end(Request& request, Status& status) {
+    if (request.is_null()) {
+      status = {};
+      return;
+    }
     Slot& slot = slot_of(request);
-    if (slot.taken) refuse_taken();
-    if (!slot.active) return {};
-    if (!slot.is_send && !slot.cancelled && !slot.is_open) host_.count_received();
-    slot.active = false;
-    if (!slot.persistent) release(request, slot);
-    return status_of(slot);
-  }
-  [[noreturn]] void refuse_taken() const;
-  void release(Request& request, Slot& slot) {
-    slot.in_use = slot.active = false;
-    unused_.push_back(request.index_);
+    if (slot.any()) {
+      status = end_special(request, slot);
+      return;
+    }
+    release(slot);
     request = {};
+    if (slot.is_send) {
+      status = {.source = slot.worm.to, .tag = slot.worm.tag, .bytes = slot.worm.bytes};
+    } else {
+      ++received_;
+      status = status_of(slot.receive);
+    }
+  }
+  Status end(Request& request) {
+    Status status;
+    end(request, status);
+    return status;
+  }
+  Status end_special(Request& request, Slot& slot);
+  void release(Slot& slot) {
+    slot.active = false;
+    slot.generation = generation_after(slot.generation);
+    slot.next_unused = std::exchange(unused_, &slot);
   }
   bool wait_for_any_of(std::span<const Request> requests);
   void ask(TagQuery::Action action, const MessagePattern& pattern, bool may_wait);
   void ask();
   Request taken(Status& status);
   void require(Rank node, std::uint32_t context) const {
-    if (node < -1 || node >= nodes_) refuse(node);
+    static_assert(any_source == -1);
+    if (static_cast<std::uint32_t>(node) + 1U > static_cast<std::uint32_t>(nodes_)) refuse(node);
     if (context == step_context) refuse_context();
   }
+  [[noreturn]] static void refuse_moves();
+  [[noreturn]] static void refuse_wildcard();
   [[noreturn]] void refuse(Rank node) const;
   [[noreturn]] void refuse_context() const;
   static Status status_of(const Receive& receive) {
@@ -218,9 +282,9 @@ class RequestTable final : public Requests {
   Rank rank_, nodes_;
   std::optional<std::uint64_t> shuffle_;
   std::minstd_rand random_;  // with shuffle
-  std::uint64_t polls_ = 0;
+  std::uint64_t polls_ = 0, received_ = 0;
   std::vector<std::unique_ptr<Slot>> slots_;  // by a request's index
-  std::vector<std::uint32_t> unused_;
+  Slot* unused_ = nullptr;                    // a list by `next_unused`
   TagQuery query_;
   bool asking_ = false;
   std::size_t served_last_ = 0;

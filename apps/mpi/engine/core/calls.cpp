@@ -13,9 +13,8 @@
 #include <unistd.h>
 
 namespace wormcube::mpi {
-namespace {
 
-[[noreturn]] RankState& refuse_thread(Function function) {
+RankState& Call::refuse_thread(Function function) {
   print_error(fmt::format(
       "wormcube: {} was called by a thread that a rank started, or before any rank ran (by a "
       "constructor): only the rank's main thread may call MPI (MPI_THREAD_FUNNELED)\n",
@@ -23,42 +22,32 @@ namespace {
   _exit(2);
 }
 
-}  // namespace
-
-Call::Call(Function function, const void* at, When when)
-    : rank_(current_rank != nullptr ? *current_rank : refuse_thread(function)),
-      errno_(*rank_.thread_errno),
-      is_watched_(rank_.timed || rank_.observers != nullptr) {
-  CurrentCall& now = rank_.call;
-  if (now.inside || is_watched_) begin_within_another_or_watched(function);
-  now.function = function;
-  now.at = at;
-  now.inside = true;
-  now.waits = CurrentCall::Waits::not_at_all;
-  now.communicator = nullptr;
-  ++rank_.calls[static_cast<std::size_t>(function)];
-  if (when == When::between && !(rank_.initialized && !rank_.finalized) && rank_.sessions <= 0)
-    refuse_time(at);
-}
-
-void Call::refuse_time(const void* at) const {
+void Call::require_session(const void* at) const {
+  if (rank_.sessions > 0) return;
   rank_.job.end_here(1, fmt::format("rank {}: {} was called {}{}", rank_.rank, name_of(function()),
                                     rank_.finalized ? "after MPI_Finalize" : "before MPI_Init",
                                     rank_.job.place(at)));
 }
 
-void Call::begin_within_another_or_watched(Function function) {
+void Call::begin_special(Function function) {
+  is_special_ = true;
   if (rank_.call.inside) {
-    outer_ = rank_.call;
+    auto outer = std::make_unique<CurrentCall>(std::move(rank_.call));
+    rank_.call.outer = std::move(outer);
     return;
   }
   if (rank_.timed) rank_.entered = RankState::Clock::now();
   if (rank_.observers != nullptr) rank_.observers->enter(rank_.rank, function);
 }
 
-void Call::end_watch() {
+void Call::end_special() noexcept {
+  if (const auto outer = std::move(rank_.call.outer)) {
+    rank_.call = std::move(*outer);
+    return;
+  }
   if (rank_.observers != nullptr) rank_.observers->leave(rank_.rank);
   if (rank_.timed) rank_.inside += RankState::Clock::now() - rank_.entered;
+  rank_.call.inside = false;
 }
 
 void end_by_exception(const RankState& rank, const char* function) noexcept {
@@ -82,7 +71,19 @@ void end_by_exception(const RankState& rank, const char* function) noexcept {
   rank.job.end_here(code, std::move(text));
 }
 
-int Call::failed(int error_class, const std::string& text) noexcept {
+void Call::catch_failure() noexcept {
+  try {
+    throw;
+  } catch (const Failure& failure) {
+    rank_.failure = std::make_unique<Failure>(failure);
+  } catch (...) {
+    end_by_exception(rank_, name_of(function()));
+  }
+}
+
+int Call::failed() noexcept {
+  const auto failure = std::move(rank_.failure);  // the error handler may call MPI
+  const int error_class = failure->error_class();
   const Communicator& on = named_ != nullptr ? *named_ : rank_.world;
   const MPI_Errhandler errors = errors_.value_or(on.errors);
   if (errors == MPI_ERRORS_RETURN) return error_class;
@@ -92,15 +93,14 @@ int Call::failed(int error_class, const std::string& text) noexcept {
     handler->function(&handle, &code);
     return code;
   }
-  rank_.job.end_here(1, fmt::format("rank {}: {}: {} ({}){}", rank_.rank, name_of(function()), text,
-                                    name_of_class(error_class), rank_.job.place(rank_.call.at)));
+  rank_.job.end_here(
+      1, fmt::format("rank {}: {}: {} ({}){}", rank_.rank, name_of(function()), failure->text(),
+                     name_of_class(error_class), rank_.job.place(rank_.call.at)));
 }
 
-Communicator& Call::communicator(MPI_Comm handle) {
+Communicator& Call::other_communicator(MPI_Comm handle) const {
   Communicator* found = nullptr;
-  if (handle == MPI_COMM_WORLD) {
-    found = &rank_.world;
-  } else if (handle == MPI_COMM_SELF) {
+  if (handle == MPI_COMM_SELF) {
     found = &rank_.self;
   } else if (handle == MPI_COMM_NULL) {
     throw Failure(MPI_ERR_COMM, "the communicator is MPI_COMM_NULL");
@@ -115,8 +115,6 @@ Communicator& Call::communicator(MPI_Comm handle) {
                                       : "invalid communicator handle");
     }
   }
-  named_ = found;
-  rank_.call.communicator = found;
   return *found;
 }
 

@@ -27,14 +27,29 @@ enum class When : std::uint8_t { any_time, between };
 /// changes its thread. Each rank has its own errno, too.
 class Call {
  public:
-  Call(Function function, const void* at, When when = When::between);
-  ~Call() {
-    if (is_watched_ && !outer_) end_watch();
+  // Inlined: every message passes through two calls or more.
+  [[gnu::always_inline]] Call(Function function, const void* at, When when = When::between)
+      : rank_(current_rank != nullptr ? *current_rank : refuse_thread(function)),
+        errno_(*rank_.thread_errno) {
+    CurrentCall& now = rank_.call;
+    if (now.inside || rank_.timed || rank_.observers != nullptr) begin_special(function);
+    now.function = function;
+    now.at = at;
+    now.inside = true;
+    now.waits = CurrentCall::Waits::not_at_all;
+    now.communicator = nullptr;
+    ++rank_.calls[static_cast<std::size_t>(function)];
+    if (when == When::between && !(rank_.initialized && !rank_.finalized)) require_session(at);
+  }
+  [[gnu::always_inline]] ~Call() {
     std::atomic<std::uint64_t>& calls =
         is_unsuccessful_poll_ ? rank_.unsuccessful_polls : rank_.calls_done;
     calls.store(calls.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
-    rank_.call.inside = false;
-    if (outer_) rank_.call = *outer_;
+    if (is_special_) {
+      end_special();
+    } else {
+      rank_.call.inside = false;
+    }
     current_rank = &rank_;
     *rank_.thread_errno = errno_;
   }
@@ -48,19 +63,14 @@ class Call {
 
   /// Runs the body; a Failure goes to the error handler of the named communicator, if there is one.
   template <class Body>
-  int operator()(Body&& body) noexcept {
-    int error_class = MPI_SUCCESS;
-    std::string text;
+  [[gnu::always_inline]] int operator()(Body&& body) noexcept {
     try {
       body();
       return MPI_SUCCESS;
-    } catch (const Failure& failure) {
-      error_class = failure.error_class();
-      text = failure.text();
     } catch (...) {
-      end_by_exception(rank_, name_of(function()));
+      catch_failure();
     }
-    return failed(error_class, text);
+    return failed();  // after the exception has ended: an error handler may call MPI, and wait
   }
 
   /// Failures go to another object's handler instead of a communicator's. \param object  for the
@@ -71,7 +81,12 @@ class Call {
   }
 
   // Checks of named arguments; each throws Failure.
-  Communicator& communicator(MPI_Comm handle);
+  Communicator& communicator(MPI_Comm handle) {
+    Communicator& found = handle == MPI_COMM_WORLD ? rank_.world : other_communicator(handle);
+    named_ = &found;
+    rank_.call.communicator = &found;
+    return found;
+  }
   /// The same for an intracommunicator.
   Communicator& intracommunicator(MPI_Comm handle);
   /// A non-negative count.
@@ -135,18 +150,20 @@ class Call {
   [[noreturn]] static void refuse_pointer(const void* data, Bytes bytes, const char* name);
   [[noreturn]] static void refuse_result(const char* name);
   [[noreturn]] static void refuse_request(MPI_Request handle);
-  void begin_within_another_or_watched(Function function);
-  [[noreturn]] void refuse_time(const void* at) const;
-  int failed(int error_class, const std::string& text) noexcept;
-  void end_watch();
+  [[noreturn]] static RankState& refuse_thread(Function function);
+  Communicator& other_communicator(MPI_Comm handle) const;
+  void begin_special(Function function);
+  void end_special() noexcept;
+  void require_session(const void* at) const;
+  void catch_failure() noexcept;
+  int failed() noexcept;
 
   RankState& rank_;
   const int errno_;
-  std::optional<CurrentCall> outer_;  // the call during which a user's function made this one
   const Communicator* named_ = nullptr;
   std::optional<MPI_Errhandler> errors_;
   void* object_ = nullptr;
-  const bool is_watched_;  // timed or recorded
+  bool is_special_ = false;  // within another, timed or recorded
   bool is_unsuccessful_poll_ = false;
 };
 

@@ -4,6 +4,7 @@
 
 #include "wormcube/apps/mpi/abi/function.hpp"
 #include "wormcube/apps/mpi/engine/base/attributes.hpp"
+#include "wormcube/apps/mpi/engine/base/error.hpp"
 #include "wormcube/apps/mpi/engine/core/communicator.hpp"
 #include "wormcube/apps/mpi/engine/core/request_object.hpp"
 #include "wormcube/apps/mpi/engine/core/sent_matrix.hpp"
@@ -74,6 +75,7 @@ struct CurrentCall {
   const char* what = "";
   std::vector<Rank> whom;
   const WindowLock* lock = nullptr;
+  std::unique_ptr<CurrentCall> outer;  ///< the call during which a user's function made this one
 };
 
 /// Error classes and codes that a rank added.
@@ -102,6 +104,7 @@ struct RankState {
   std::unique_ptr<Node> observed;
 
   CurrentCall call;
+  std::unique_ptr<Failure> failure;  ///< what its call has thrown, until the call reports it
   bool initialized = false, finalized = false, ending = false;
   std::atomic<bool> ended{false};
   int sessions = 0;  ///< begun and not finalized

@@ -4,11 +4,13 @@
 
 #include "wormcube/apps/mpi/abi/function.hpp"
 #include "wormcube/apps/mpi/engine/types/types.hpp"
+#include "wormcube/runtime/base/error.hpp"
 #include "wormcube/runtime/node/requests.hpp"
 
 #include <cstdint>
 #include <deque>
 #include <memory>
+#include <utility>
 #include <vector>
 
 namespace wormcube::mpi {
@@ -33,6 +35,9 @@ struct RequestObject {
   enum class Kind : std::uint8_t { send, receive, collective, generalized };
   Kind kind = Kind::send;
   Function started_by{};
+  /// An active send or receive of one message from or to another rank; not persistent, and owns
+  /// nothing. Most are: they are completed without looking at the rest.
+  bool is_plain = false;
   bool persistent = false, active = false;
   bool to_nobody = false;  ///< PROC_NULL: complete at once
   bool copies = false;     ///< each start sends a copy
@@ -70,8 +75,9 @@ struct RequestObject {
     MPI_Grequest_cancel_function* cancel;
     void* state;
   };
-  Generalized generalized{};     ///< for that kind
-  std::vector<bool> partitions;  ///< for a partitioned message: which are ready
+  Generalized generalized{};             ///< for that kind
+  std::vector<bool> partitions;          ///< for a partitioned message: which are ready
+  RequestObject* next_unused = nullptr;  ///< the pool's
   /// Whether its completion takes more than one request of the node.
   bool has_parts() const { return with_send || !flushed.empty(); }
   bool owns_anything() const {
@@ -87,22 +93,23 @@ struct RequestObject {
 class RequestPool {
  public:
   RequestObject& take() {
-    if (unused_.empty()) {
-      all_.emplace_back();
-      unused_.push_back(&all_.back());
-    }
-    RequestObject& object = *unused_.back();
-    unused_.pop_back();
+    if (unused_ == nullptr) unused_ = &all_.emplace_back();
+    RequestObject& object = *std::exchange(unused_, unused_->next_unused);
     object.magic = RequestObject::alive;
-    object.persistent = object.active = object.to_nobody = object.copies = false;
+    object.is_plain = object.persistent = object.active = object.to_nobody = object.copies = false;
     object.held = object.is_partitioned = object.with_send = object.from_nobody = false;
     object.next = {};
     return object;
   }
   void give_back(RequestObject& object) {
-    object.magic = RequestObject::dead;
     if (object.owns_anything()) let_go(object);
-    unused_.push_back(&object);
+    give_back_plain(object);
+  }
+  /// One that owns nothing.
+  void give_back_plain(RequestObject& object) {
+    WORMCUBE_ASSERT(!object.owns_anything());
+    object.magic = RequestObject::dead;
+    object.next_unused = std::exchange(unused_, &object);
   }
   /// Calls f(object) for each living one.
   template <class F>
@@ -118,7 +125,7 @@ class RequestPool {
   void let_go(RequestObject& object);
 
   std::deque<RequestObject> all_;
-  std::vector<RequestObject*> unused_;
+  RequestObject* unused_ = nullptr;  // a list by `next_unused`
 };
 
 }  // namespace wormcube::mpi

@@ -2,7 +2,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "wormcube/apps/mpi/engine/messages/completion.hpp"
 
-#include "wormcube/apps/mpi/engine/base/status.hpp"
 #include "wormcube/apps/mpi/engine/collectives/nonblocking_collective.hpp"
 #include "wormcube/apps/mpi/engine/messages/messages.hpp"
 
@@ -46,8 +45,8 @@ int check_match(const RequestObject& object, const Status& found, std::string* w
 
 }  // namespace
 
-int settle(RankState& rank, MPI_Request* handle, RequestObject& object, const Status& found,
-           MPI_Status* status, std::string* words) {
+int settle_any(RankState& rank, MPI_Request* handle, RequestObject& object, const Status& found,
+               MPI_Status* status, std::string* words) {
   if (object.kind == RequestObject::Kind::generalized)
     return settle_generalized(rank, handle, object, status);
   int error = MPI_SUCCESS;
@@ -117,10 +116,6 @@ Status wait_for_whole(RankState& rank, RequestObject& object) {
     found = rank.requests->wait(object.inner);
   } while (!is_whole(object, found));
   return found;
-}
-
-RequestObject* object_of(const Call& call, MPI_Request handle) {
-  return handle == MPI_REQUEST_NULL ? nullptr : &call.request(handle);
 }
 
 void need_others(const RequestObject& object) {

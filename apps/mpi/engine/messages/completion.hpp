@@ -3,6 +3,7 @@
 #pragma once
 
 #include "wormcube/apps/mpi/engine/base/error.hpp"
+#include "wormcube/apps/mpi/engine/base/status.hpp"
 #include "wormcube/apps/mpi/engine/core/calls.hpp"
 #include "wormcube/runtime/node/requests.hpp"
 
@@ -10,10 +11,25 @@
 
 namespace wormcube::mpi {
 
+/// settle() for any request.
+int settle_any(RankState& rank, MPI_Request* handle, RequestObject& object, const Status& found,
+               MPI_Status* status, std::string* words);
 /// Finishes an active request: sets the user's status, unpacks the data, nulls the handle. Returns
 /// the error class if the message was too long.
-int settle(RankState& rank, MPI_Request* handle, RequestObject& object, const Status& found,
-           MPI_Status* status, std::string* words = nullptr);
+inline int settle(RankState& rank, MPI_Request* handle, RequestObject& object, const Status& found,
+                  MPI_Status* status, std::string* words = nullptr) {
+  if (!object.is_plain || found.cancelled || found.truncated)
+    return settle_any(rank, handle, object, found, status, words);
+  if (object.kind == RequestObject::Kind::send) {
+    write_sent_status(status);
+  } else if (status != MPI_STATUS_IGNORE) {
+    write_status(status, object.communicator->peers().rank_of(found.source), found.tag,
+                 static_cast<std::int64_t>(found.bytes));
+  }
+  rank.pool.give_back_plain(object);
+  *handle = MPI_REQUEST_NULL;
+  return MPI_SUCCESS;
+}
 /// `found` of the request has completed; returns whether that is all of it. Otherwise the request
 /// now waits for the send that goes with it. \param found  becomes the status of the whole
 bool is_whole(RequestObject& object, Status& found);
@@ -21,7 +37,9 @@ bool is_ready(RankState& rank, const RequestObject& object);
 Status wait_for_whole(RankState& rank, RequestObject& object);
 
 /// Null for a null request; throws Failure for an invalid one.
-RequestObject* object_of(const Call& call, MPI_Request handle);
+inline RequestObject* object_of(const Call& call, MPI_Request handle) {
+  return handle == MPI_REQUEST_NULL ? nullptr : &call.request(handle);
+}
 /// Throws Failure for one that only this rank can complete, because a waiting rank does nothing
 /// else.
 void need_others(const RequestObject& object);

@@ -12,6 +12,13 @@
 
 namespace wormcube::mpi {
 
+/// Which messages a receive or a probe with these arguments matches.
+inline MessagePattern pattern_of(const Communicator& on, int from, int tag) {
+  return {.source = from == MPI_ANY_SOURCE ? any_source : on.world_rank(from),
+          .tag = tag == MPI_ANY_TAG ? any_tag : tag,
+          .context = on.context()};
+}
+
 /// Starts a receive or a send as an active request of the rank.
 RequestObject& start_send(Call& call, const void* data, std::int64_t count, MPI_Datatype type,
                           int to, int tag, MPI_Comm on, Requests::Mode mode,
@@ -47,6 +54,7 @@ void reap_detached(RankState& rank, bool wait);
 void add_buffered_functions(WormcubeMpiFunctions& table);
 void add_own_request_functions(WormcubeMpiFunctions& table);
 void add_point_to_point_functions(WormcubeMpiFunctions& table);
+void add_probe_functions(WormcubeMpiFunctions& table);
 void add_request_functions(WormcubeMpiFunctions& table);
 
 }  // namespace wormcube::mpi

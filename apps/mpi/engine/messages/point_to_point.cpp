@@ -55,10 +55,8 @@ Mode mode_of(const Call& call, Mode requested) {
 }
 
 /// The data of this many elements, packed into `packed` if they are not contiguous.
-ConstSpan data_of(const TypeView& type, const void* elements, std::size_t count,
-                  std::unique_ptr<std::byte[]>& packed) {
-  const Bytes bytes = count * type.size;
-  if (type.dense) return {static_cast<const std::byte*>(elements), bytes};
+ConstSpan packed_data_of(const TypeView& type, const void* elements, Bytes bytes,
+                         std::unique_ptr<std::byte[]>& packed) {
   packed = std::make_unique_for_overwrite<std::byte[]>(bytes);
   pack(**type.type, elements, bytes, packed.get());
   return {packed.get(), bytes};
@@ -66,6 +64,13 @@ ConstSpan data_of(const TypeView& type, const void* elements, std::size_t count,
 
 // The code that every message passes through is inlined: otherwise its arguments would travel on
 // the stack from function to function.
+[[gnu::always_inline]] inline ConstSpan data_of(const TypeView& type, const void* elements,
+                                                std::size_t count,
+                                                std::unique_ptr<std::byte[]>& packed) {
+  const Bytes bytes = count * type.size;
+  if (type.dense) return {static_cast<const std::byte*>(elements), bytes};
+  return packed_data_of(type, elements, bytes, packed);
+}
 struct Sending {
   Communicator& on;
   const TypeView& type;
@@ -92,12 +97,6 @@ struct Sending {
   return checked;
 }
 
-MessagePattern pattern(const Communicator& on, int from, int tag) {
-  return {.source = from == MPI_ANY_SOURCE ? any_source : on.world_rank(from),
-          .tag = tag == MPI_ANY_TAG ? any_tag : tag,
-          .context = on.context()};
-}
-
 [[gnu::always_inline]] inline Request begin_send(Call& call, const Sending& what, ConstSpan data,
                                                  int to, int tag, Mode mode) {
   const Rank peer = what.on.world_rank(to);
@@ -106,33 +105,32 @@ MessagePattern pattern(const Communicator& on, int from, int tag) {
                                      mode_of(call, mode), note_of(call, what.type, what.count));
 }
 
-int send_now(Call& call, const void* data, std::int64_t count, MPI_Datatype type, int to, int tag,
-             MPI_Comm on, Mode mode) {
-  return call([&] {
-    const Sending what = checked_send(call, data, count, type, to, tag, on);
-    if (to == MPI_PROC_NULL) return;
-    std::unique_ptr<std::byte[]> packed;
-    const ConstSpan bytes = data_of(what.type, data, what.count, packed);
-    Request request = begin_send(call, what, bytes, to, tag, mode);
-    note(call, Waits::send, to, tag, static_cast<std::int64_t>(bytes.size()));
-    call.rank().requests->wait(request);
-  });
+[[gnu::always_inline]] inline void send_and_wait(Call& call, const void* data, std::int64_t count,
+                                                 MPI_Datatype type, int to, int tag, MPI_Comm on,
+                                                 Mode mode) {
+  const Sending what = checked_send(call, data, count, type, to, tag, on);
+  if (to == MPI_PROC_NULL) return;
+  std::unique_ptr<std::byte[]> packed;
+  const ConstSpan bytes = data_of(what.type, data, what.count, packed);
+  Request request = begin_send(call, what, bytes, to, tag, mode);
+  note(call, Waits::send, to, tag, static_cast<std::int64_t>(bytes.size()));
+  call.rank().requests->wait(request);
 }
 
 template <class Count>
 int send(const void* data, Count count, MPI_Datatype type, int to, int tag, MPI_Comm on) {
   WORMCUBE_MPI_CALL_OF(MPI_Send);
-  return send_now(call, data, count, type, to, tag, on, Mode::standard);
+  return call([&] { send_and_wait(call, data, count, type, to, tag, on, Mode::standard); });
 }
 template <class Count>
 int ssend(const void* data, Count count, MPI_Datatype type, int to, int tag, MPI_Comm on) {
   WORMCUBE_MPI_CALL_OF(MPI_Ssend);
-  return send_now(call, data, count, type, to, tag, on, Mode::synchronous);
+  return call([&] { send_and_wait(call, data, count, type, to, tag, on, Mode::synchronous); });
 }
 template <class Count>
 int rsend(const void* data, Count count, MPI_Datatype type, int to, int tag, MPI_Comm on) {
   WORMCUBE_MPI_CALL_OF(MPI_Rsend);
-  return send_now(call, data, count, type, to, tag, on, Mode::standard);
+  return call([&] { send_and_wait(call, data, count, type, to, tag, on, Mode::standard); });
 }
 
 // A received message's status, and whether the message was too long for the buffer.
@@ -164,7 +162,7 @@ int recv(void* data, Count count, MPI_Datatype type, int from, int tag, MPI_Comm
     const Span to(packed ? packed.get() : static_cast<std::byte*>(data), room);
     note(call, Waits::receive, from, tag, static_cast<std::int64_t>(room));
     Requests& requests = *call.rank().requests;
-    Request request = requests.start(pattern(what.on, from, tag), to);
+    Request request = requests.start(pattern_of(what.on, from, tag), to);
     const Status found = requests.wait(request);
     if (packed) unpack(**what.type.type, packed.get(), std::min(found.bytes, room), data);
     report_received(call, what, found, status);
@@ -185,7 +183,7 @@ void exchange_now(Call& call, const void* out, std::int64_t out_count, MPI_Datat
   std::array<Status, 2> found;
   const bool receives = from != MPI_PROC_NULL, sends = to != MPI_PROC_NULL;
   if (receives) {
-    both[0] = requests.start(pattern(received.on, from, in_tag),
+    both[0] = requests.start(pattern_of(received.on, from, in_tag),
                              Span(packed_in ? packed_in.get() : static_cast<std::byte*>(in), room));
   }
   Bytes bytes = 0;
@@ -256,6 +254,7 @@ void start_exchange(Call& call, MPI_Request* handle, const void* out, std::int64
                     std::unique_ptr<std::byte[]> copied = nullptr) {
   const Sending sent = checked_send(call, out, out_count, out_type, to, out_tag, on);
   RequestObject& object = start_receive(call, in, in_count, in_type, from, in_tag, on);
+  object.is_plain = false;
   *handle = reinterpret_cast<MPI_Request>(&object);
   object.packed_send = std::move(copied);
   if (to == MPI_PROC_NULL) return;
@@ -293,105 +292,9 @@ int isendrecv_replace(void* data, Count count, MPI_Datatype type, int to, int ou
   });
 }
 
-int start(Call& call, MPI_Request* handle, const void* data, std::int64_t count, MPI_Datatype type,
-          int to, int tag, MPI_Comm on, Mode mode, bool persistent = false) {
-  return call([&] {
-    *handle = reinterpret_cast<MPI_Request>(
-        &start_send(call, data, count, type, to, tag, on, mode, persistent));
-  });
-}
-
-template <class Count>
-int isend(const void* data, Count count, MPI_Datatype type, int to, int tag, MPI_Comm on,
-          MPI_Request* request) {
-  WORMCUBE_MPI_CALL_OF(MPI_Isend);
-  return start(call, request, data, count, type, to, tag, on, Mode::standard);
-}
-template <class Count>
-int issend(const void* data, Count count, MPI_Datatype type, int to, int tag, MPI_Comm on,
-           MPI_Request* request) {
-  WORMCUBE_MPI_CALL_OF(MPI_Issend);
-  return start(call, request, data, count, type, to, tag, on, Mode::synchronous);
-}
-template <class Count>
-int irsend(const void* data, Count count, MPI_Datatype type, int to, int tag, MPI_Comm on,
-           MPI_Request* request) {
-  WORMCUBE_MPI_CALL_OF(MPI_Irsend);
-  return start(call, request, data, count, type, to, tag, on, Mode::standard);
-}
-template <class Count>
-int irecv(void* data, Count count, MPI_Datatype type, int from, int tag, MPI_Comm on,
-          MPI_Request* request) {
-  WORMCUBE_MPI_CALL_OF(MPI_Irecv);
-  return call([&] {
-    *request =
-        reinterpret_cast<MPI_Request>(&start_receive(call, data, count, type, from, tag, on));
-  });
-}
-template <class Count>
-int send_init(const void* data, Count count, MPI_Datatype type, int to, int tag, MPI_Comm on,
-              MPI_Request* request) {
-  WORMCUBE_MPI_CALL_OF(MPI_Send_init);
-  return start(call, request, data, count, type, to, tag, on, Mode::standard, true);
-}
-template <class Count>
-int ssend_init(const void* data, Count count, MPI_Datatype type, int to, int tag, MPI_Comm on,
-               MPI_Request* request) {
-  WORMCUBE_MPI_CALL_OF(MPI_Ssend_init);
-  return start(call, request, data, count, type, to, tag, on, Mode::synchronous, true);
-}
-template <class Count>
-int rsend_init(const void* data, Count count, MPI_Datatype type, int to, int tag, MPI_Comm on,
-               MPI_Request* request) {
-  WORMCUBE_MPI_CALL_OF(MPI_Rsend_init);
-  return start(call, request, data, count, type, to, tag, on, Mode::standard, true);
-}
-template <class Count>
-int recv_init(void* data, Count count, MPI_Datatype type, int from, int tag, MPI_Comm on,
-              MPI_Request* request) {
-  WORMCUBE_MPI_CALL_OF(MPI_Recv_init);
-  return call([&] {
-    *request =
-        reinterpret_cast<MPI_Request>(&start_receive(call, data, count, type, from, tag, on, true));
-  });
-}
-
-void found_status(const Communicator& on, const Status& found, MPI_Status* status) {
-  write_status(status, on.peers().rank_of(found.source), found.tag,
-               static_cast<std::int64_t>(found.bytes));
-}
-
-int probe(int from, int tag, MPI_Comm on, MPI_Status* status) {
-  WORMCUBE_MPI_CALL(MPI_Probe);
-  return call([&] {
-    const Communicator& communicator = call.communicator(on);
-    call.source(communicator, from);
-    call.receive_tag(tag);
-    if (from == MPI_PROC_NULL) return write_status(status, MPI_PROC_NULL, MPI_ANY_TAG, 0);
-    note(call, Waits::probe, from, tag, 0);
-    found_status(communicator, call.rank().requests->wait_for(pattern(communicator, from, tag)),
-                 status);
-  });
-}
-
-int iprobe(int from, int tag, MPI_Comm on, int* flag, MPI_Status* status) {
-  WORMCUBE_MPI_CALL(MPI_Iprobe);
-  return call([&] {
-    const Communicator& communicator = call.communicator(on);
-    call.source(communicator, from);
-    call.receive_tag(tag);
-    *flag = 1;
-    if (from == MPI_PROC_NULL) return write_status(status, MPI_PROC_NULL, MPI_ANY_TAG, 0);
-    const auto found = call.rank().requests->probe(pattern(communicator, from, tag));
-    *flag = found.has_value() ? 1 : 0;
-    if (!found) call.unsuccessful_poll();
-    if (found) found_status(communicator, *found, status);
-  });
-}
-
-/// Checks the arguments of both directions before anything starts.
-RequestObject& new_request(Call& call, RequestObject::Kind kind, const Sending& what, int peer,
-                           int tag, bool persistent) {
+[[gnu::always_inline]] inline RequestObject& new_request(Call& call, RequestObject::Kind kind,
+                                                         const Sending& what, int peer, int tag,
+                                                         bool persistent) {
   RankState& rank = call.rank();
   RequestObject& object = rank.pool.take();
   object.kind = kind;
@@ -401,18 +304,20 @@ RequestObject& new_request(Call& call, RequestObject::Kind kind, const Sending& 
   object.bytes = static_cast<std::int64_t>(what.count * what.type.size);
   object.at = rank.call.at;
   object.started_by = call.function();
+  const bool strict = rank.job.options().strict;
   if (!what.type.dense) object.type = *what.type.type;
-  if (rank.job.options().strict) object.checked = *what.type.type;
+  if (strict) object.checked = *what.type.type;
   object.persistent = persistent;
   object.active = !persistent;
   object.to_nobody = peer == MPI_PROC_NULL;
+  object.is_plain = !persistent && !object.to_nobody && what.type.dense && !strict;
   return object;
 }
 
-}  // namespace
-
-RequestObject& start_send(Call& call, const void* data, std::int64_t count, MPI_Datatype type,
-                          int to, int tag, MPI_Comm on, Mode mode, bool persistent) {
+[[gnu::always_inline]] inline RequestObject& started_send(Call& call, const void* data,
+                                                          std::int64_t count, MPI_Datatype type,
+                                                          int to, int tag, MPI_Comm on, Mode mode,
+                                                          bool persistent) {
   const Sending what = checked_send(call, data, count, type, to, tag, on);
   RankState& rank = call.rank();
   if (!rank.pool.detached.empty()) reap_detached(rank, false);
@@ -435,8 +340,10 @@ RequestObject& start_send(Call& call, const void* data, std::int64_t count, MPI_
   return object;
 }
 
-RequestObject& start_receive(Call& call, void* data, std::int64_t count, MPI_Datatype type,
-                             int from, int tag, MPI_Comm on, bool persistent) {
+[[gnu::always_inline]] inline RequestObject& started_receive(Call& call, void* data,
+                                                             std::int64_t count, MPI_Datatype type,
+                                                             int from, int tag, MPI_Comm on,
+                                                             bool persistent) {
   const Sending what = checked_receive(call, data, count, type, from, tag, on);
   RankState& rank = call.rank();
   RequestObject& object =
@@ -446,7 +353,7 @@ RequestObject& start_receive(Call& call, void* data, std::int64_t count, MPI_Dat
   const Bytes room = what.count * what.type.size;
   if (!what.type.dense) object.packed = std::make_unique_for_overwrite<std::byte[]>(room);
   const Span to(object.packed ? object.packed.get() : static_cast<std::byte*>(data), room);
-  MessagePattern wanted = pattern(what.on, from, tag);
+  MessagePattern wanted = pattern_of(what.on, from, tag);
   if (persistent) {
     const Meeting meeting = from == MPI_ANY_SOURCE
                                 ? Meeting{wanted.context, wanted.tag}
@@ -456,6 +363,89 @@ RequestObject& start_receive(Call& call, void* data, std::int64_t count, MPI_Dat
   }
   object.inner = persistent ? rank.requests->prepare(wanted, to) : rank.requests->start(wanted, to);
   return object;
+}
+
+int prepare(Call& call, MPI_Request* handle, const void* data, std::int64_t count,
+            MPI_Datatype type, int to, int tag, MPI_Comm on, Mode mode) {
+  return call([&] {
+    *handle = reinterpret_cast<MPI_Request>(
+        &start_send(call, data, count, type, to, tag, on, mode, true));
+  });
+}
+
+template <class Count>
+int isend(const void* data, Count count, MPI_Datatype type, int to, int tag, MPI_Comm on,
+          MPI_Request* request) {
+  WORMCUBE_MPI_CALL_OF(MPI_Isend);
+  return call([&] {
+    *request = reinterpret_cast<MPI_Request>(
+        &started_send(call, data, count, type, to, tag, on, Mode::standard, false));
+  });
+}
+template <class Count>
+int issend(const void* data, Count count, MPI_Datatype type, int to, int tag, MPI_Comm on,
+           MPI_Request* request) {
+  WORMCUBE_MPI_CALL_OF(MPI_Issend);
+  return call([&] {
+    *request = reinterpret_cast<MPI_Request>(
+        &started_send(call, data, count, type, to, tag, on, Mode::synchronous, false));
+  });
+}
+template <class Count>
+int irsend(const void* data, Count count, MPI_Datatype type, int to, int tag, MPI_Comm on,
+           MPI_Request* request) {
+  WORMCUBE_MPI_CALL_OF(MPI_Irsend);
+  return call([&] {
+    *request = reinterpret_cast<MPI_Request>(
+        &started_send(call, data, count, type, to, tag, on, Mode::standard, false));
+  });
+}
+template <class Count>
+int irecv(void* data, Count count, MPI_Datatype type, int from, int tag, MPI_Comm on,
+          MPI_Request* request) {
+  WORMCUBE_MPI_CALL_OF(MPI_Irecv);
+  return call([&] {
+    *request = reinterpret_cast<MPI_Request>(
+        &started_receive(call, data, count, type, from, tag, on, false));
+  });
+}
+template <class Count>
+int send_init(const void* data, Count count, MPI_Datatype type, int to, int tag, MPI_Comm on,
+              MPI_Request* request) {
+  WORMCUBE_MPI_CALL_OF(MPI_Send_init);
+  return prepare(call, request, data, count, type, to, tag, on, Mode::standard);
+}
+template <class Count>
+int ssend_init(const void* data, Count count, MPI_Datatype type, int to, int tag, MPI_Comm on,
+               MPI_Request* request) {
+  WORMCUBE_MPI_CALL_OF(MPI_Ssend_init);
+  return prepare(call, request, data, count, type, to, tag, on, Mode::synchronous);
+}
+template <class Count>
+int rsend_init(const void* data, Count count, MPI_Datatype type, int to, int tag, MPI_Comm on,
+               MPI_Request* request) {
+  WORMCUBE_MPI_CALL_OF(MPI_Rsend_init);
+  return prepare(call, request, data, count, type, to, tag, on, Mode::standard);
+}
+template <class Count>
+int recv_init(void* data, Count count, MPI_Datatype type, int from, int tag, MPI_Comm on,
+              MPI_Request* request) {
+  WORMCUBE_MPI_CALL_OF(MPI_Recv_init);
+  return call([&] {
+    *request =
+        reinterpret_cast<MPI_Request>(&start_receive(call, data, count, type, from, tag, on, true));
+  });
+}
+
+}  // namespace
+
+RequestObject& start_send(Call& call, const void* data, std::int64_t count, MPI_Datatype type,
+                          int to, int tag, MPI_Comm on, Mode mode, bool persistent) {
+  return started_send(call, data, count, type, to, tag, on, mode, persistent);
+}
+RequestObject& start_receive(Call& call, void* data, std::int64_t count, MPI_Datatype type,
+                             int from, int tag, MPI_Comm on, bool persistent) {
+  return started_receive(call, data, count, type, from, tag, on, persistent);
 }
 
 void add_point_to_point_functions(WormcubeMpiFunctions& table) {
@@ -491,8 +481,6 @@ void add_point_to_point_functions(WormcubeMpiFunctions& table) {
   table.MPI_Rsend_init_c = rsend_init<MPI_Count>;
   table.MPI_Recv_init = recv_init<int>;
   table.MPI_Recv_init_c = recv_init<MPI_Count>;
-  table.MPI_Probe = probe;
-  table.MPI_Iprobe = iprobe;
 }
 
 }  // namespace wormcube::mpi

@@ -99,9 +99,13 @@ int wait_all(int count, MPI_Request handles[], MPI_Status statuses[]) {
     bool any_has_parts = false;
     for (int i = 0; i < count; ++i) {
       const RequestObject* const object = object_of(call, handles[i]);
+      Request& inner = rank.inner[static_cast<std::size_t>(i)];
+      if (object != nullptr && object->is_plain) {
+        inner = object->inner;
+        continue;
+      }
       const bool is_active = object != nullptr && object->active;
-      rank.inner[static_cast<std::size_t>(i)] =
-          is_active && !object->to_nobody ? object->inner : Request();
+      inner = is_active && !object->to_nobody ? object->inner : Request();
       if (!is_active) continue;
       need_others(*object);
       any_has_parts |= object->has_parts();

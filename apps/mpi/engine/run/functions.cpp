@@ -49,6 +49,7 @@ const WormcubeMpiFunctions& provided_functions() {
     add_type_functions(table);
     add_communicator_functions(table);
     add_point_to_point_functions(table);
+    add_probe_functions(table);
     add_request_functions(table);
     add_buffered_functions(table);
     add_collective_functions(table);

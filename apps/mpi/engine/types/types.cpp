@@ -3,7 +3,6 @@
 #include "wormcube/apps/mpi/engine/types/types.hpp"
 
 #include "wormcube/apps/mpi/engine/base/error.hpp"
-#include "wormcube/apps/mpi/engine/base/handles.hpp"
 
 #include <atomic>
 #include <utility>
@@ -19,8 +18,7 @@ TypeView view_of(const DatatypePointer& type, MPI_Datatype handle, std::uint64_t
           type->true_lower_bound()};
 }
 
-/// By index_of_predefined(); without a type for an unknown index.
-using PredefinedViews = std::array<TypeView, predefined_types>;
+}  // namespace
 
 PredefinedViews predefined_views() {
   PredefinedViews views;
@@ -31,8 +29,6 @@ PredefinedViews predefined_views() {
   }
   return views;
 }
-
-}  // namespace
 
 MPI_Datatype new_type(DatatypePointer type, bool committed) {
   static std::atomic<std::uint64_t> next{4096};  // above the values of the predefined types
@@ -54,11 +50,8 @@ TypeObject& made_type(MPI_Datatype handle) {
                                                                 : "invalid datatype handle");
 }
 
-const TypeView& type_view(MPI_Datatype handle, bool must_be_committed) {
+const TypeView& made_type_view(MPI_Datatype handle, bool must_be_committed) {
   if (is_predefined(handle)) {
-    static const PredefinedViews views = predefined_views();
-    const std::size_t index = index_of_predefined(handle);
-    if (index < views.size() && views[index].type != nullptr) return views[index];
     throw Failure(MPI_ERR_TYPE, handle == MPI_DATATYPE_NULL
                                     ? std::string("the datatype is MPI_DATATYPE_NULL")
                                     : fmt::format("invalid datatype handle {:#x}",

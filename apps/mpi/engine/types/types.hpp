@@ -4,9 +4,11 @@
 
 #include "wormcube/apps/mpi/abi/functions.h"
 #include "wormcube/apps/mpi/engine/base/attributes.hpp"
+#include "wormcube/apps/mpi/engine/base/handles.hpp"
 #include "wormcube/apps/mpi/engine/types/datatype.hpp"
 #include "wormcube/runtime/node/op.hpp"
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <string>
@@ -38,8 +40,19 @@ struct TypeObject {
 MPI_Datatype new_type(DatatypePointer type, bool committed = false);
 /// Throws Failure(MPI_ERR_TYPE) for predefined types and invalid handles.
 TypeObject& made_type(MPI_Datatype handle);
+/// By index_of_predefined(); without a type for an unknown index.
+using PredefinedViews = std::array<TypeView, predefined_types>;
+PredefinedViews predefined_views();
+/// type_view() of any other handle.
+const TypeView& made_type_view(MPI_Datatype type, bool must_be_committed);
 /// Throws Failure(MPI_ERR_TYPE) for invalid handles, and for uncommitted types that are to be used.
-const TypeView& type_view(MPI_Datatype type, bool must_be_committed = true);
+[[gnu::always_inline]] inline const TypeView& type_view(MPI_Datatype type,
+                                                        bool must_be_committed = true) {
+  static const PredefinedViews views = predefined_views();
+  const std::size_t index = index_of_predefined(type);
+  if (index < views.size() && views[index].type != nullptr) return views[index];
+  return made_type_view(type, must_be_committed);
+}
 
 /// Copies between elements in memory and a packed buffer. \param bytes  to unpack: as many as
 /// arrived
