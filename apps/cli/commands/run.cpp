@@ -26,6 +26,7 @@
 #include "wormcube/collectives/harness/contract.hpp"
 #include "wormcube/runtime/base/error.hpp"
 #include "wormcube/runtime/base/host/cores.hpp"
+#include "wormcube/runtime/base/host/memory.hpp"
 #include "wormcube/runtime/topology/routing.hpp"
 
 #include <algorithm>
@@ -179,6 +180,8 @@ class Machines {
     constexpr int one = 1, all = 0;
     const double with_one = trial_us(with(all_port, any_order, one), collective, run);
     const double with_all = trial_us(with(all_port, any_order, all), collective, run);
+    machines_.erase({all_port, any_order});
+    give_back_memory();  // the run's need does not come on top of the trials'
     return with(all_port, any_order, with_one < with_all ? one : all);
   }
 
