@@ -315,6 +315,7 @@ FlitQueues queues_of(const MachineOptions& options) {
 
 double trial_us(Machine& machine, const Collective& collective, CollectiveRun run) {
   constexpr double enough_us = 5000, most_calls = 100;
+  const Activity activity(title(collective));
   require_runnable(machine, collective);
   const Collective barrier = barrier_between_calls();
   const Contract contract = contract_of(collective, machine.topology().nodes(), run.block_bytes,

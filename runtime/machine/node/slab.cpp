@@ -16,7 +16,7 @@ namespace {
 
 constexpr Bytes least_slab = Bytes{64} << 20;  // of address space: untouched pages take no memory
 constexpr Bytes huge_page = Bytes{2} << 20;
-constexpr Bytes alignment = 64;
+constexpr Bytes page = 4096;  // a piece has whole pages, so that all of it can be given back
 
 Bytes round_up(Bytes bytes, Bytes unit) { return (bytes + unit - 1) / unit * unit; }
 
@@ -48,7 +48,7 @@ SlabPiece take_from_slab(Bytes bytes) {
   static std::mutex mutex;
   static std::weak_ptr<Slab> last;  // its pieces own it
   const std::lock_guard lock(mutex);
-  const Bytes room = round_up(bytes, alignment);
+  const Bytes room = round_up(bytes, page);
   std::shared_ptr<Slab> slab = last.lock();
   if (slab == nullptr || slab->mapped - slab->used < room) {
     try {
@@ -63,6 +63,8 @@ SlabPiece take_from_slab(Bytes bytes) {
   return {memory, std::move(slab)};
 }
 
-void empty_slab_piece(std::byte* memory, Bytes bytes) noexcept { empty_pages(memory, bytes); }
+void empty_slab_piece(std::byte* memory, Bytes bytes) noexcept {
+  empty_pages(memory, round_up(bytes, page));
+}
 
 }  // namespace wormcube

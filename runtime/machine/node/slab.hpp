@@ -13,7 +13,7 @@ namespace wormcube {
 inline constexpr Bytes least_slab_piece = Bytes{16} << 10;
 
 struct SlabPiece {
-  std::byte* memory = nullptr;  ///< of the size asked for, 64-byte aligned, not cleared
+  std::byte* memory = nullptr;  ///< of the size asked for, aligned to pages, not cleared
   std::shared_ptr<void> slab;   ///< keeps the pages; null: no slab was used
 };
 
