@@ -4,6 +4,7 @@
 
 #include "wormcube/collectives/core/algorithm.hpp"
 #include "wormcube/collectives/kit/packets.hpp"
+#include "wormcube/runtime/base/recently_made.hpp"
 #include "wormcube/runtime/node/arithmetic.hpp"
 
 #include <algorithm>
@@ -114,8 +115,10 @@ Handovers circulant_handovers(Rank p, Rank packets) {
 
 std::span<const HandoverPlan> circulant_plans(Node& node, Rank packets) {
   return node.plan<std::vector<HandoverPlan>>("circulant", {packets}, [&] {
-    return std::vector{
-        HandoverPlan(circulant_handovers(node.size(), packets), node.size(), node.rank())};
+    static RecentlyMade<std::pair<Rank, Rank>, Handovers> made;  // the same for all nodes
+    const auto handovers =
+        made({node.size(), packets}, [&] { return circulant_handovers(node.size(), packets); });
+    return std::vector{HandoverPlan(*handovers, node.size(), node.rank())};
   });
 }
 
