@@ -273,11 +273,11 @@ Schedule record(const Topology& topology, const Program& program, std::string_vi
       throw;
     }
     current_recording = outer;
-    schedule.ranks[rank] = log;
-    kept = std::move(log);
     named.add(node.take_phases());
     schedule.computed[rank] = node.take_computed();
     schedule.pieces[rank] = node.pieces();
+    schedule.ranks[rank] = log;  // copied: of the size that it has
+    kept = std::move(log);       // the node has nothing to say any more
     loop.step();
   });
   schedule.phases = named.take();
