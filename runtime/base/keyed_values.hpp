@@ -33,16 +33,7 @@ class KeyedValues {
 
   /// Valid until the next call.
   Value& operator[](Key key) {
-    if (!dense_.empty()) return dense_[static_cast<std::size_t>(key)];
-    std::size_t at = slot_of(key);
-    if (slots_[at].key == none) {
-      if (2 * ++filled_ > slots_.size()) {
-        grow();
-        at = slot_of(key);
-      }
-      slots_[at] = {key, initial_};
-    }
-    return slots_[at].value;
+    return dense_.empty() ? in_slots(key) : dense_[static_cast<std::size_t>(key)];
   }
   const Value& operator[](Key key) const {
     if (!dense_.empty()) return dense_[static_cast<std::size_t>(key)];
@@ -68,6 +59,17 @@ class KeyedValues {
     Value value{};
   };
 
+  Value& in_slots(Key key) {
+    std::size_t at = slot_of(key);
+    if (slots_[at].key == none) {
+      if (2 * ++filled_ > slots_.size()) {
+        grow();
+        at = slot_of(key);
+      }
+      slots_[at] = {key, initial_};
+    }
+    return slots_[at].value;
+  }
   /// That of the key, or the empty one where it belongs. The number of slots is a power of two.
   std::size_t slot_of(Key key) const {
     std::size_t at = mixed(static_cast<std::uint64_t>(key)) & (slots_.size() - 1);

@@ -40,7 +40,8 @@ class Checker : public StepFindings {
         all_port_(all_port),
         per_step_(per_step),
         matcher_(routing.topology().nodes()),
-        use_(routing.topology().links(), schedule.messages()),
+        on_channels_(routing.channels(), schedule.messages()),
+        on_links_(routing.topology().links(), schedule.messages()),
         orderly_(orderly) {}
 
   /// Steps [first, end), each with the gap before it; step steps() is the gap after the last one.
@@ -110,7 +111,7 @@ class Checker : public StepFindings {
     match();
     const auto [most, busiest_bytes] = links();
     const Bytes cost = std::max(largest_, busiest_bytes);
-    use_.clear();
+    on_channels_.clear(), on_links_.clear();
     StepFigures& figures = per_step_[step];
     figures.largest = largest_, figures.link_load = most, figures.cost = cost;
     report_.contended += cost;
@@ -167,12 +168,14 @@ class Checker : public StepFindings {
     report_.byte_hops += op.bytes * path.size();
     largest_ = std::max(largest_, op.bytes);
     longest_ = std::max(longest_, hops);
-    for (int i = 0; i < hops; ++i) {
-      LinkUse::Counts& counts = use_[routing_.link(path[static_cast<std::size_t>(i)])];
+    for (const Channel channel : path) {
+      LinkUse::Counts& counts = on_channels_[channel];
       ++counts.all;
       counts.bytes += op.bytes;
-      if (i == 0) ++counts.first;
-      if (i == hops - 1) ++counts.last;
+    }
+    if (hops > 0) {
+      ++on_channels_[path.front()].first;
+      ++on_channels_[path.back()].last;
     }
     // relaxed: read when all threads have ended
     if (!is_ordered(moves)) orderly_.store(false, std::memory_order_relaxed);
@@ -214,8 +217,14 @@ class Checker : public StepFindings {
     int most = 0;
     Bytes bytes = 0;
     Link busiest = 0;
-    for (const Link link : use_.touched()) {
-      const LinkUse::Counts counts = use_[link];
+    for (const Channel channel : on_channels_.touched()) {
+      const LinkUse::Counts& of_channel = on_channels_[channel];
+      LinkUse::Counts& counts = on_links_[routing_.link(channel)];
+      counts.all += of_channel.all, counts.bytes += of_channel.bytes;
+      counts.first += of_channel.first, counts.last += of_channel.last;
+    }
+    for (const Link link : on_links_.touched()) {
+      const LinkUse::Counts& counts = on_links_[link];
       if (counts.all > most) most = counts.all, busiest = link;
       bytes = std::max(bytes, counts.bytes);
       if (!all_port_) continue;
@@ -265,7 +274,7 @@ class Checker : public StepFindings {
   const bool all_port_;
   std::span<StepFigures> per_step_;
   StepMatcher<OpRecord> matcher_;
-  LinkUse use_;
+  LinkUse on_channels_, on_links_;  // a message's channels are counted, then those of each link
   std::atomic<bool>& orderly_;
   std::vector<Channel> path_;
   std::vector<StepOps> gathered_;

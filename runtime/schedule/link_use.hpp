@@ -12,8 +12,8 @@
 
 namespace wormcube {
 
-/// What the messages of one step put on each link: messages in total, as their first, as their last
-/// link, and their bytes.
+/// What the messages of one step put on each link, or on each channel: messages in total, as their
+/// first, as their last link, and their bytes.
 class LinkUse {
  public:
   struct Counts {
@@ -23,6 +23,7 @@ class LinkUse {
 
   /// \param used  how many different links messages use, roughly
   LinkUse(Link links, std::size_t used) : counts_(links, used, {}) {}
+  /// Whoever asks for the counts of a link counts a message on it.
   Counts& operator[](Link link) {
     Counts& counts = counts_[link];
     if (counts.all == 0) touched_.push_back(link);
