@@ -100,12 +100,13 @@ class ProofNode final : public Node {
   }
   static constexpr std::align_val_t alignment{64};
 
-  /// Whether the data stay where they are until they are delivered, although the step returns.
+  /// Whether the data stay where they are until they are delivered, although the step returns. A
+  /// receive without data is waited for: programs order what they do by such messages.
   bool stays(const Op& op) const {
     const auto pieces = op.pieces();
     if (pieces.size() != 1) return false;  // the list is the program's
     const Span data = pieces.front();
-    if (data.empty()) return true;
+    if (data.empty()) return op.is_send();
     constexpr std::size_t most_compared = 16;
     const std::less_equal<const std::byte*> not_after;
     return std::ranges::any_of(
