@@ -27,46 +27,47 @@ class Side {
   bool second_ = false;
 };
 
-/// The place of each block, by name: open addressing, at most half full.
+/// The place of each block, by name: open addressing, at most half full. An entry is one word, so
+/// that the table of a large machine's node still lies in a near cache.
 class PlacesByName {
  public:
   explicit PlacesByName(Rank blocks) {
     const auto size = std::bit_ceil(2 * static_cast<std::size_t>(std::max(blocks, 1)));
     shift_ = 64 - std::countr_zero(size);
-    entries_.resize(size, {none, 0});
+    entries_.resize(size, none);
   }
 
   void insert(BlockName block, Rank place) {
-    Entry& entry = entries_[find(key(block))];
-    WORMCUBE_ASSERT(entry.key == none);
-    entry = {key(block), place};
+    const std::size_t at = find(key(block));
+    WORMCUBE_ASSERT(entries_[at] == none);
+    entries_[at] = key(block) << place_bits | static_cast<std::uint64_t>(place);
   }
   Rank at(BlockName block) const {
-    const Entry& entry = entries_[find(key(block))];
-    WORMCUBE_ASSERT(entry.key != none);
-    return entry.place;
+    const std::uint64_t entry = entries_[find(key(block))];
+    WORMCUBE_ASSERT(entry != none);
+    return static_cast<Rank>(entry & ((std::uint64_t{1} << place_bits) - 1));
   }
 
  private:
-  struct Entry {
-    std::uint64_t key;
-    Rank place;
-  };
   static constexpr std::uint64_t none = ~std::uint64_t{0};
+  static constexpr int rank_bits = 21, place_bits = 22;  // places are of two arrays
+  static_assert(max_nodes < 1 << rank_bits && 2 * rank_bits + place_bits <= 64);
 
   static std::uint64_t key(BlockName block) {
-    return static_cast<std::uint64_t>(block.source) << 32 |
-           static_cast<std::uint32_t>(block.destination);
+    return static_cast<std::uint64_t>(block.source) << rank_bits |
+           static_cast<std::uint64_t>(block.destination);
   }
   /// The entry with this key, or the free one where it belongs.
   std::size_t find(std::uint64_t key) const {
     // Names are sums of a few strides: a multiple of the golden ratio spreads them evenly.
     std::size_t i = key * 0x9E3779B97F4A7C15U >> shift_;
-    while (entries_[i].key != key && entries_[i].key != none) i = (i + 1) & (entries_.size() - 1);
+    while (entries_[i] != none && entries_[i] >> place_bits != key) {
+      i = (i + 1) & (entries_.size() - 1);
+    }
     return i;
   }
 
-  std::vector<Entry> entries_;
+  std::vector<std::uint64_t> entries_;
   int shift_;
 };
 
@@ -91,11 +92,14 @@ Relocation permutation(const Layout& from, const Layout& to, const std::vector<R
   for (const Places& part : to.parts()) {
     part.for_each([&](Rank place, BlockName block) { result.from[place] = before.at(block); });
   }
+  const auto divide = [&](Rank place) {  // mostly it is a multiple already
+    if (place % result.unit != 0) result.unit = std::gcd(result.unit, place);
+  };
   for (Rank to_place = 0, next = 0; to_place < places; ++to_place) {
     const Rank source = result.from[to_place];
     if (to_place == 0 || source != next) {
-      result.unit = std::gcd(result.unit, to_place);
-      if (source >= 0) result.unit = std::gcd(result.unit, source);
+      divide(to_place);
+      if (source >= 0) divide(source);
     }
     next = source < 0 ? -1 : source + 1;
   }
