@@ -93,10 +93,9 @@ class Checker : public StepFindings {
     to.nodes.push_back({rank, to.ops.size(), end - begin});
     for (std::size_t i = begin; i < end; ++i) {
       OpRecord& op = to.ops.emplace_back(log.ops[i]);
-      if (op.moves == 0) continue;
-      const auto first_move = log.moves.begin() + op.first_move;
+      const auto moves = std::span(log.moves).subspan(op.first_move, op.moves);
       op.first_move = static_cast<std::uint32_t>(to.moves.size());
-      to.moves.insert(to.moves.end(), first_move, first_move + op.moves);
+      to.moves.insert(to.moves.end(), moves.begin(), moves.end());
     }
   }
 
