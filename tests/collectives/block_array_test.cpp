@@ -220,7 +220,7 @@ TEST_CASE("thousands of blocks, whose copies are not kept, call after call", "[b
   std::shuffle(second.begin(), second.end(), random);
   // Names without any order, so that some are looked for in the same place.
   Digit names(p);
-  for (Rank i = 0; i < p; ++i) names[i] = {static_cast<Rank>(random() >> 1), i};
+  for (Rank i = 0; i < p; ++i) names[i] = {static_cast<Rank>(random() % max_nodes), i};
   const auto named = [&](const std::vector<Rank>& order) {
     Digit digit;
     for (const Rank i : order) digit.push_back(names[i]);
