@@ -257,6 +257,11 @@ class Schemas(unittest.TestCase):
                                  ("transpose --on ring:1 --shape 4x4 --executor fibers", 1), ("transpose --on ring:2 --shape 4x4", None)):
             document = json.loads(run(command, "--json", "-").stdout)
             self.assertEqual((document[0] if isinstance(document, list) else document)["workers"], workers, command)
+        # Unless the number is given, a run has one or all, as a few calls show; it says which.
+        chosen = json.loads(run("run alltoall --on ring:4 --executor fibers --bytes 8,4K --iterations 1", "--json", "-").stdout)
+        for row in chosen:
+            self.assertIn(row["workers"], (1, min(4, len(os.sched_getaffinity(0)))))
+        self.assertIn("workers", run("run alltoall --on ring:4 --executor fibers --iterations 1 --wide", "--quiet").stdout)
 
     def test_json_lines(self):
         for command, lines in COMMANDS.items():
