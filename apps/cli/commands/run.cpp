@@ -348,6 +348,8 @@ ExitCode run(Context& context, const RunCommand& given) {
                             names_text(options.what.algorithm), options.what.algorithm.ports));
   sweep.print_settings(output, options.run.in_place ? ", in place" : "");
   print_machine(context, output, options.machine, options.machine.resolve(context, false));
+  if (options.machine.chooses_workers(first.nodes()))
+    print_setting(output, "workers", "one, or one per core: the faster in a few calls (--wide)");
   print_setting(
       output, "host",
       fmt::format("{} cores; {}", usable_cores(),
