@@ -23,7 +23,7 @@ constexpr Rank most_nodes = sanitized ? 8 : 64;
 /// test, which takes minutes, leaves nothing out.
 constexpr Rank most_on_both = sanitized ? 0 : 8;
 /// Options that are not defaults: on more nodes they are proved (algorithms_test.cpp).
-constexpr Rank most_of_options = 12;
+constexpr Rank most_of_options = sanitized ? 4 : 12;
 
 /// Wide channels for long blocks and narrow ones for short blocks, of fibers the other way round.
 MachineOptions options_for(ExecutorKind executor, Bytes elements) {
