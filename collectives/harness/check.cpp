@@ -97,6 +97,7 @@ void prove_by_run(CheckResult& result, const Topology& topology, const Contract&
     }
     result.delivered = passed;  // last: if a text has no memory, nothing is known
   } catch (const std::exception& error) {
+    if (holds<TimeLimit>(error)) throw;  // nothing is known
     if (lacks_room(error)) {
       result.proof = fmt::format("not proved: the run ran out of memory: {}", error.what());
     } else {
@@ -128,6 +129,7 @@ void prove_order(CheckResult& result, const Collective& collective, const Topolo
         passed ? "proved by a run with an operator that keeps the order" : verification.first();
     result.keeps_order = passed;
   } catch (const std::exception& error) {
+    if (holds<TimeLimit>(error)) throw;
     result.order = error.what();
     if (!lacks_room(error)) result.keeps_order = false;
   }
@@ -153,6 +155,7 @@ void prove_bits(CheckResult& result, const Collective& collective, const Topolog
     result.bits = alike ? "compared after a run with an operator that distinguishes all orders"
                         : "no two nodes end with the same combination";
   } catch (const std::exception& error) {
+    if (holds<TimeLimit>(error)) throw;
     result.bits = error.what();
   }
 }

@@ -125,7 +125,7 @@ int main(int argc, char **argv) {
       /* A library's workers begin when they are first needed, late on a busy machine; what is left behind is as many as rounds. */
       threads = entries("/proc/self/task") - threads;
       printf("descriptors %ld more, threads %ld more, memory %s\n", entries("/proc/self/fd") - files, threads < 10 ? 0 : threads,
-             kib < 1024 ? "no" : "grows");
+             kib < 2048 ? "no" : "grows");
     }
   }
   MPI_Finalize();
