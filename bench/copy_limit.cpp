@@ -58,19 +58,12 @@ void copy_limit_64_nodes(benchmark::State& state, wormcube::Copiers copiers) {
   }
   state.SetBytesProcessed(static_cast<std::int64_t>(state.iterations() * 64 * 64 * bytes));
 }
-BENCHMARK_CAPTURE(copy_limit_64_nodes, same_core, wormcube::Copiers::same)
-    ->Arg(64)
-    ->Arg(4096)
-    ->Arg(65536)
-    ->UseManualTime()
-    ->Iterations(3)
-    ->Unit(benchmark::kMicrosecond);
+void block_sizes(benchmark::internal::Benchmark* limit) {
+  limit->Arg(64)->Arg(4096)->Arg(65536)->UseManualTime()->Iterations(3)->Unit(
+      benchmark::kMicrosecond);
+}
+BENCHMARK_CAPTURE(copy_limit_64_nodes, same_core, wormcube::Copiers::same)->Apply(block_sizes);
 BENCHMARK_CAPTURE(copy_limit_64_nodes, half_change_cores, wormcube::Copiers::half_change)
-    ->Arg(64)
-    ->Arg(4096)
-    ->Arg(65536)
-    ->UseManualTime()
-    ->Iterations(3)
-    ->Unit(benchmark::kMicrosecond);
+    ->Apply(block_sizes);
 
 }  // namespace
