@@ -103,7 +103,10 @@ void StepRules::require(const Topology& topology, Rank rank, std::size_t step,
 // A merge sort that begins with the ascending runs that are there: an op's pieces mostly are one.
 void StepRules::sort_pieces() {
   constexpr std::size_t few = 16;
-  if (pieces_.size() < few) return std::ranges::sort(pieces_, std::less<>(), &Piece::begin), void();
+  if (pieces_.size() < few) {
+    std::ranges::sort(pieces_, std::less<>(), &Piece::begin);
+    return;
+  }
   run_ends_.clear();
   for (std::size_t i = 1; i <= pieces_.size(); ++i) {
     if (i == pieces_.size() || std::less<>()(pieces_[i].begin, pieces_[i - 1].begin)) {
