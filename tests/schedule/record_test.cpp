@@ -494,6 +494,33 @@ TEST_CASE("a step is refused if a receive overlaps a send or another receive", "
       UsageError);
 }
 
+TEST_CASE("an overlap is found among many pieces in any order", "[schedule]") {
+  // Three lists of 20 pieces of 8 bytes: ascending, descending, every second one first.
+  const auto run = [](Bytes moved) {
+    static_cast<void>(record(Topology::parse("line:2"), [=](Node& node) {
+      const Memory memory = node.memory(60 * 8);
+      const auto place = [&](Bytes i) { return memory.subspan(i * 8, 8); };
+      std::vector<std::vector<Span>> lists(3);
+      for (Bytes i = 0; i < 20; ++i) {
+        lists[0].push_back(place(i));
+        lists[1].push_back(place(39 - i));
+        lists[2].push_back(place(40 + (i < 10 ? 2 * i : 2 * i - 19)));
+      }
+      if (moved > 0) lists[2][7] = memory.subspan(moved, 8);
+      std::vector<Op> ops;
+      for (Tag tag = 0; tag < 3; ++tag) {
+        ops.push_back(receive_pieces(1 - node.rank(), lists[static_cast<std::size_t>(tag)], tag));
+      }
+      node.step(ops);
+    }));
+  };
+  CHECK_NOTHROW(run(0));
+  for (const Bytes moved : {4, 100, 250, 316, 404}) {
+    CAPTURE(moved);
+    CHECK_THROWS_WITH(run(moved), Contains("overlap"));
+  }
+}
+
 TEST_CASE("a node has no ops in the step behind its last, whatever lies in memory there",
           "[schedule]") {
   Schedule schedule{Topology::parse("line:1"), std::vector<RankLog>(1)};
