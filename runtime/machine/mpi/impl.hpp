@@ -127,6 +127,7 @@ class MpiMachine::Impl final : public Transport::Listener {
   std::optional<MpiFailure> failure_;
   std::chrono::steady_clock::time_point start_, idle_since_, stopped_at_;
   std::chrono::nanoseconds idle_{0}, moving_{0};
+  int arrivals_in_a_row_ = 0;  // turns that found one
   bool stopping_ = false;
   bool drained_ = false;  // nodes may unwind
   Verdict verdict_ = Verdict::none;
