@@ -88,11 +88,11 @@ std::optional<double> counted(const Collective& collective, const Topology& topo
         contract_of(collective, topology.nodes(), bytes, 1, even ? Pattern::tags : Pattern::words);
     topology.require_routable();
     const Program program = collective_program(collective, contract, nullptr);
-    if (!startups) {
-      need_to_record(collective.name(), topology, program, collective.arguments.root,
-                     most_messages);
-    }
-    return count(record(topology, program, collective.name()), bytes);
+    return count(startups ? record(topology, program, collective.name())
+                          : record_within_limits(collective.name(), topology, program,
+                                                 collective.arguments.root, collective.name(),
+                                                 most_messages),
+                 bytes);
   } catch (const TimeLimit&) {
     throw;
   } catch (const std::exception&) {

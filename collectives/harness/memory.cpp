@@ -151,23 +151,35 @@ void count_queues(MemoryNeed& need, const Schedule& sample, const Topology& topo
   need.flits = flits * scale * flit_bytes;
 }
 
-}  // namespace
-
-MemoryNeed memory_need(const Topology& topology, const Program& program, Rank root,
-                       const FlitQueues* queues, std::pair<Rank, Rank> here) {
-  // Collectives are oblivious and their ranks similar: on a large machine a sample represents all.
+// Collectives are oblivious and their ranks similar: on a large machine every stride-th rank
+// represents all.
+Rank stride_of_sample(const Topology& topology) {
   constexpr Rank tried_ranks = 64;
-  const Rank stride = std::max(1, topology.nodes() / tried_ranks);
+  return std::max(1, topology.nodes() / tried_ranks);
+}
+
+/// A program's need, and the dry run of the ranks that it is estimated from.
+struct Sample {
+  MemoryNeed need;
+  Schedule schedule;
+};
+
+Sample sample_of(const Topology& topology, const Program& program, Rank root,
+                 const FlitQueues* queues, std::pair<Rank, Rank> here, std::string_view what) {
+  const Rank stride = stride_of_sample(topology);
   const auto is_tried = [&](Rank rank) { return rank % stride == 0 || rank == root; };
   std::vector<Counts> counts(static_cast<std::size_t>(topology.nodes() / stride) + 2);
   const auto counts_of = [&](Rank rank) -> Counts& {
     return rank % stride == 0 ? counts[static_cast<std::size_t>(rank / stride)] : counts.back();
   };
-  const Schedule sample = record(topology, [&](Node& node) {
-    if (!is_tried(node.rank())) return;
-    CountingNode counting(node, counts_of(node.rank()));
-    program(counting);
-  });
+  Schedule sample = record(
+      topology,
+      [&](Node& node) {
+        if (!is_tried(node.rank())) return;
+        CountingNode counting(node, counts_of(node.rank()));
+        program(counting);
+      },
+      what);
   MemoryNeed need;
   double tried = 0, tried_here = 0;
   for (Rank rank = 0; rank < topology.nodes(); ++rank) {
@@ -195,12 +207,11 @@ MemoryNeed memory_need(const Topology& topology, const Program& program, Rank ro
   need.here = tried_here > 0 ? need.here * nodes_here / tried_here
                              : need.nodes * nodes_here / topology.nodes();
   if (queues != nullptr) count_queues(need, sample, topology, *queues, scale);
-  return need;
+  return {need, std::move(sample)};
 }
 
-MemoryNeed need_to_record(std::string_view what, const Topology& topology, const Program& program,
-                          Rank root, std::int64_t most_pieces, std::string_view way_out) {
-  const MemoryNeed need = memory_need(topology, program, root);
+void require_recordable(const MemoryNeed& need, std::string_view what, const Topology& topology,
+                        std::int64_t most_pieces, std::string_view way_out) {
   require_memory(fmt::format("{}: the recorded schedule", what),
                  need.schedule + static_cast<double>(topology.routing_table_bytes()),
                  "use fewer nodes");
@@ -210,7 +221,31 @@ MemoryNeed need_to_record(std::string_view what, const Topology& topology, const
                     "the limit is {}; use fewer nodes or another algorithm{}",
                     what, need.pieces, need.pieces / topology.nodes(), most_pieces, way_out));
   }
+}
+
+}  // namespace
+
+MemoryNeed memory_need(const Topology& topology, const Program& program, Rank root,
+                       const FlitQueues* queues, std::pair<Rank, Rank> here) {
+  return sample_of(topology, program, root, queues, here, {}).need;
+}
+
+MemoryNeed need_to_record(std::string_view what, const Topology& topology, const Program& program,
+                          Rank root, std::int64_t most_pieces, std::string_view way_out) {
+  const MemoryNeed need = memory_need(topology, program, root);
+  require_recordable(need, what, topology, most_pieces, way_out);
   return need;
+}
+
+Schedule record_within_limits(std::string_view what, const Topology& topology,
+                              const Program& program, Rank root, std::string_view title,
+                              std::int64_t most_pieces) {
+  {
+    auto [need, schedule] = sample_of(topology, program, root, nullptr, {0, 0}, title);
+    require_recordable(need, what, topology, most_pieces, {});
+    if (stride_of_sample(topology) == 1) return std::move(schedule);  // of all ranks
+  }
+  return record(topology, program, title);
 }
 
 void require_queues(std::string_view what, const MemoryNeed& need, const FlitQueues& queues) {

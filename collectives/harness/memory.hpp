@@ -46,6 +46,11 @@ inline constexpr std::int64_t most_recorded_pieces = 2'000'000'000;
 MemoryNeed need_to_record(std::string_view what, const Topology& topology, const Program& program,
                           Rank root, std::int64_t most_pieces = most_recorded_pieces,
                           std::string_view way_out = {});
+/// Records a program whole if that takes neither too much memory nor too long, as above.
+/// \param title  as of record(): "alltoall shift"
+Schedule record_within_limits(std::string_view what, const Topology& topology,
+                              const Program& program, Rank root, std::string_view title,
+                              std::int64_t most_pieces = most_recorded_pieces);
 
 /// Throws UsageError, with both figures, if there is no memory for all queues.
 /// \param what  "alltoall shift on torus:8x8"

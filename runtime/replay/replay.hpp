@@ -9,6 +9,7 @@
 #include "wormcube/runtime/topology/routing.hpp"
 
 #include <cstdint>
+#include <limits>
 #include <optional>
 #include <span>
 #include <string>
@@ -53,7 +54,8 @@ struct ReplayedWait {
 };
 
 struct Replay {
-  std::optional<Ticks> time;  // the last finish; none after a deadlock
+  std::optional<Ticks> time;  // the last finish; none after a deadlock, or if stopped
+  bool stopped = false;       // it takes longer than ReplayOptions::limit; the rest is incomplete
   std::string deadlock;       // what each worm waits for, one per line; empty without
   // The channels of one cycle of worms that wait for each other, of a deadlock.
   std::vector<Channel> cycle;
@@ -89,6 +91,7 @@ struct ReplayOptions {
   bool waits = false;  // fill Replay::waits
   ReplayObserver* observer = nullptr;
   bool checked = false;  // check() found that sends and receives match: it is not called again
+  Ticks limit = std::numeric_limits<Ticks>::max();  // a replay that takes longer is stopped
 };
 
 struct ScheduleReport;

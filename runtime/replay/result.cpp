@@ -12,10 +12,14 @@ namespace wormcube {
 Replay Simulation::result() {
   Replay replay;
   replay.events = events_;
-  if (finished_ < nodes_.size()) {
+  if (!queue_.empty()) {
+    replay.stopped = true;  // by the loop
+  } else if (finished_ < nodes_.size()) {
     describe_deadlock(replay);
   } else {
-    replay.time = finish_.empty() ? 0 : *std::ranges::max_element(finish_);
+    const Ticks time = finish_.empty() ? 0 : *std::ranges::max_element(finish_);
+    replay.stopped = time > options_.limit;  // own work after a node's last step
+    if (!replay.stopped) replay.time = time;
   }
   replay.finish = std::move(finish_);
   replay.steps = std::move(steps_);

@@ -62,6 +62,7 @@ void Simulation::loop() {
   is_running_ = true;
   while (!queue_.empty()) {
     now_ = queue_.next();
+    if (now_ > options_.limit && finished_ < nodes_.size()) return;  // some node finishes later
     while (!queue_.empty() && queue_.next() == now_) {
       ++events_;
       phase_one(queue_.pop());

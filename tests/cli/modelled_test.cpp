@@ -1,12 +1,17 @@
 // Replayed times in `list`, `run` and the applications.
 // SPDX-License-Identifier: Apache-2.0
+#include "wormcube/apps/cli/options/modelled.hpp"
+
+#include "wormcube/collectives/harness/choose.hpp"
 #include "wormcube/tests/cli/program.hpp"
+#include "wormcube/tests/sanitized.hpp"
 
 #include <algorithm>
 #include <limits>
 #include <map>
 
 #include <catch2/catch.hpp>
+#include <tbb/global_control.h>
 
 using Catch::Matchers::Contains;
 using wormcube::test::run_wormcube;
@@ -46,6 +51,61 @@ TEST_CASE("list --cost replay gives replay's times, sorts by them and marks the 
       run_wormcube("list alltoall --on ring:6 --cost replay --machine t3d --bytes 256 --quiet");
   CHECK_THAT(table.out, Contains("replayed"));
   CHECK_THAT(run_wormcube("list alltoall --on ring:6 --quiet").out, !Contains("replayed"));
+}
+
+TEST_CASE("best --cost replay: a table without the slower times names the winners of the whole one",
+          "[cli][replay]") {
+  const std::string call = "best --on torus:3x3,mesh:2x4 --cost replay --bytes 64,4K --ports both ";
+  const auto whole = run_wormcube(call + "--json -").json();
+  REQUIRE(whole.size() > 40);
+  std::size_t slower = 0;
+  for (const auto& row : whole) {
+    for (const auto& each : row["ranking"]) slower += each["replayed_ps"].is_null() ? 0 : 1;
+  }
+  CHECK(slower > 3 * whole.size());  // more than the table needs
+  const TemporaryFile file("best.json");
+  const auto table = run_wormcube(call + "--quiet");
+  CHECK(table.out == run_wormcube(call + "--quiet --json " + file.path()).out);
+}
+
+TEST_CASE("a call's replayed time is the same alone and among others", "[cli][replay]") {
+  using namespace wormcube;
+  const Topology topology = Topology::parse("mesh:3x3");
+  const CostModel cost;
+  for (const Operation operation : {operations::alltoall, operations::broadcast}) {
+    Weights weights(topology, false);
+    for (const Ports ports : {Ports::one, Ports::all}) {
+      const auto ranked = ranking(operation, topology, cost, 1024, ports, {});
+      REQUIRE(ranked.size() > 3);
+      MachineModel model;
+      cli::ReplayedTimes alone(topology, model), together(topology, model), two(topology, model);
+      together.compute(ranked, 1024, ports, cli::CallFigures::all);
+      {
+        const tbb::global_control one(tbb::global_control::max_allowed_parallelism, 1);
+        two.compute(ranked, 1024, ports, 2);
+      }
+      std::vector<std::int64_t> times;
+      std::size_t left_out = 0;
+      const auto all_port = [&](const Priced& priced) {
+        return cli::takes_all_ports(*priced.collective.algorithm, ports);
+      };
+      for (const Priced& priced : ranked) {
+        const auto figure = alone(priced.collective, 1024, all_port(priced)).figure;
+        CHECK(together(priced.collective, 1024, all_port(priced)).figure == figure);
+        if (figure) times.push_back(*figure);
+      }
+      std::ranges::sort(times);
+      for (const Priced& priced : ranked) {
+        const auto figure = alone(priced.collective, 1024, all_port(priced)).figure;
+        const auto& answer = two(priced.collective, 1024, all_port(priced));
+        if (figure && *figure <= times.at(1)) CHECK(answer.figure == figure);
+        if (answer.figure) continue;
+        ++left_out;
+        CHECK(answer.reason == "stopped: it takes longer than the best");
+      }
+      if (!sanitized) CHECK(left_out > 0);  // several threads may begin all of them
+    }
+  }
 }
 
 TEST_CASE("auto by replay is another choice where formulas leave contention's chains out",

@@ -157,6 +157,31 @@ Contended contended(const Schedule& schedule, const Routing& routing, const Mach
 
 }  // namespace
 
+TEST_CASE("a replay is stopped exactly if it takes longer than its limit", "[replay]") {
+  std::size_t stopped = 0;
+  for (std::uint64_t seed = 0; seed < (sanitized ? 40 : 200); ++seed) {
+    const RandomCase random(seed);
+    CAPTURE(seed, random.text());
+    const Routing routing(random.schedule.topology, random.virtual_channels);
+    const Replay whole = replay(random.schedule, routing, random.model);
+    CHECK_FALSE(whole.stopped);
+    if (!whole.time) continue;
+    const Replay within = replay(random.schedule, routing, random.model, {.limit = *whole.time});
+    CHECK(within.time == whole.time);
+    CHECK_FALSE(within.stopped);
+    for (const Ticks limit : {*whole.time - 1, *whole.time / 2}) {
+      if (limit >= *whole.time) continue;
+      const Replay longer = replay(random.schedule, routing, random.model, {.limit = limit});
+      CHECK(longer.stopped);
+      CHECK_FALSE(longer.time);
+      CHECK(longer.deadlock.empty());
+      CHECK(longer.events <= whole.events);
+      stopped += longer.events < whole.events ? 1 : 0;
+    }
+  }
+  CHECK(stopped > 0);
+}
+
 TEST_CASE("what is free of contention takes its closed form, exactly", "[replay]") {
   std::size_t exact = 0, all = 0, turn = 0, unblocked = 0;
   std::size_t shared = 0, chained = 0;

@@ -1,6 +1,7 @@
 // wormcube best: the best algorithm for each network, block size and port model.
 // SPDX-License-Identifier: Apache-2.0
 #include "wormcube/apps/cli/commands/commands.hpp"
+#include "wormcube/apps/cli/commands/contest.hpp"
 #include "wormcube/apps/cli/core/json.hpp"
 #include "wormcube/apps/cli/core/print.hpp"
 #include "wormcube/apps/cli/core/time_limited.hpp"
@@ -25,7 +26,6 @@
 #include <algorithm>
 #include <map>
 #include <memory>
-#include <set>
 #include <utility>
 
 #include <fmt/format.h>
@@ -50,110 +50,6 @@ struct BestCommand {
   std::vector<const CLI::Option*> of_measuring;  // options that have no effect otherwise
 };
 
-/// An algorithm with the options of lowest modelled time.
-struct Contestant {
-  Priced priced;
-  CallFigures::Answer replayed, work;
-  MeasuredTimes::Answer measured;
-  std::optional<double> us;  // the figure that decides
-  bool first_by_formula = false;
-  bool by_formula = true;
-  const Collective& collective() const { return priced.collective; }
-  /// How `us` includes contention: replays, emulation and measurements contain it.
-  Contention contention() const {
-    return by_formula ? priced.weighed.contention : Contention::counted;
-  }
-  bool at_least() const { return by_formula && priced.weighed.at_least(); }
-  bool is_comparable() const { return us && contention() != Contention::unknown; }
-};
-
-/// The ranking for one block size: the algorithms with formulas, best first, by standing().
-struct Contest {
-  Bytes block_bytes;
-  std::vector<Contestant> ranked;
-
-  bool has_winner() const { return !ranked.empty() && ranked.front().us.has_value(); }
-  const Contestant& winner() const { return ranked.front(); }
-  /// Those that are as fast as the winner.
-  std::vector<std::string> ties() const {
-    constexpr double rounding = 1e-9;
-    std::vector<std::string> ties;
-    for (std::size_t i = 1; i < ranked.size() && ranked[i].is_comparable(); ++i) {
-      if (*ranked[i].us <= *winner().us * (1 + rounding))
-        ties.push_back(ranked[i].collective().text());
-    }
-    return ties;
-  }
-  /// The formulas' choice; nullptr if it has no replay, or was not measured.
-  const Contestant* by_formula() const {
-    const auto found = std::ranges::find_if(ranked, [](const Contestant& each) {
-      return each.first_by_formula && each.us.has_value();
-    });
-    return found == ranked.end() ? nullptr : &*found;
-  }
-  /// Its time / the winner's time; 1 if they are the same, or equally fast.
-  std::optional<double> formula_ratio() const {
-    const Contestant* const named = by_formula();
-    if (named == nullptr || *winner().us == 0) return std::nullopt;
-    return *named->us / *winner().us;
-  }
-  /// The runner-up's time / the winner's time.
-  std::optional<double> margin() const {
-    if (ranked.size() < 2 || !ranked[1].is_comparable() || *winner().us == 0) return std::nullopt;
-    return *ranked[1].us / *winner().us;
-  }
-  /// Those with unknown contention that would beat the winner without any.
-  std::vector<std::string_view> unknown() const {
-    std::vector<std::string_view> names;
-    if (!has_winner()) return names;
-    for (const Contestant& each : ranked) {
-      if (each.us && !each.is_comparable() && *each.us < *winner().us)
-        names.push_back(each.collective().name());
-    }
-    return names;
-  }
-};
-
-/// The sizes at which one algorithm with its choices wins, from `first` to `last`.
-struct Reign {
-  std::size_t first, last;
-};
-/// Options that are numbers differ between sizes: only the choices count.
-std::string name_of(const Contestant& contestant) {
-  std::string name(contestant.collective().name());
-  const Options& options = contestant.collective().options;
-  for (std::size_t i = 0; i < options.declared().size(); ++i) {
-    const Option& option = options.declared()[i];
-    const std::int64_t value = options.values()[i];
-    if (option.choices.empty() || value == option.preset) continue;
-    name += fmt::format(":{}={}", option.name, option.text(value));
-  }
-  return name;
-}
-std::vector<Reign> reigns(const std::vector<Contest>& contests) {
-  std::vector<Reign> all;
-  for (std::size_t i = 0; i < contests.size(); ++i) {
-    if (!contests[i].has_winner()) continue;
-    if (!all.empty() && all.back().last + 1 == i &&
-        name_of(contests[i - 1].winner()) == name_of(contests[i].winner())) {
-      all.back().last = i;
-    } else {
-      all.push_back({i, i});
-    }
-  }
-  return all;
-}
-
-/// Contest::unknown() of any size.
-std::set<std::string_view> unknown_of(const std::vector<Contest>& contests) {
-  std::set<std::string_view> names;
-  for (const Contest& contest : contests) {
-    const auto unknown = contest.unknown();
-    names.insert(unknown.begin(), unknown.end());
-  }
-  return names;
-}
-
 /// All operations that have formulas: not those whose blocks differ in size.
 std::vector<Operation> operations_of(const std::string& text) {
   if (!text.empty()) return {parse_operation(text)};
@@ -168,7 +64,14 @@ std::vector<Operation> operations_of(const std::string& text) {
 Contest contest_of(const BestCommand& options, Operation operation, Weights& weights, Bytes bytes,
                    Ports ports, CallFigures* figures, MeasuredTimes* runs) {
   Contest contest{bytes, {}};
-  for (Priced& priced : options.ranked.rank(operation, weights, options.model, bytes, ports)) {
+  auto ranked = options.ranked.rank(operation, weights, options.model, bytes, ports);
+  if (figures != nullptr) {
+    // The table has the best and the runner-up, and the formulas' choice, which is the first.
+    constexpr std::size_t of_table = 2;
+    const bool whole = !options.output.text() || options.output.has_files();
+    figures->compute(ranked, bytes, ports, whole ? CallFigures::all : of_table);
+  }
+  for (Priced& priced : ranked) {
     Contestant contestant{std::move(priced),
                           {{}, "--cost replay was not given"},
                           {{}, "--cost work was not given"},
@@ -384,19 +287,24 @@ ExitCode best(Context& context, const BestCommand& given) {
       const std::unique_ptr<CallFigures> figures = call_figures(options.choice, topology);
       std::optional<MeasuredTimes> runs;
       if (measured) runs.emplace(context, topology, options.machine, options.iterations);
-      std::string row;
-      for (const Ports ports : ports_of(options.ports)) {
-        std::vector<Contest> contests;
-        for (const Bytes bytes : sizes) {
+      const std::vector<Ports> all_ports = ports_of(options.ports);
+      std::map<Ports, std::vector<Contest>> contests_of;
+      for (const Bytes bytes : sizes) {
+        for (const Ports ports : all_ports) {
           progress.doing(fmt::format("{} of {} on {}, {}", operation->name, size_text(bytes),
                                      topology.name(), ports_name(ports)));
           progress(done++, total);
-          contests.push_back(contest_of(options, operation, weighed, bytes, ports, figures.get(),
-                                        runs ? &*runs : nullptr));
-          results.push_back(contest_json(options, operation, topology, ports, contests.back()));
-          any = any || contests.back().has_winner();
-          const auto takes =
-              contests.back().has_winner() ? contests.back().formula_ratio() : std::nullopt;
+          contests_of[ports].push_back(contest_of(options, operation, weighed, bytes, ports,
+                                                  figures.get(), runs ? &*runs : nullptr));
+        }
+      }
+      std::string row;
+      for (const Ports ports : all_ports) {
+        const std::vector<Contest>& contests = contests_of[ports];
+        for (const Contest& contest : contests) {
+          results.push_back(contest_json(options, operation, topology, ports, contest));
+          any = any || contest.has_winner();
+          const auto takes = contest.has_winner() ? contest.formula_ratio() : std::nullopt;
           if (takes) formula_ratios.push_back(*takes);
         }
         if (const auto unknown = unknown_of(contests); !unknown.empty()) {

@@ -55,6 +55,7 @@ struct ListCommand {
     const auto all = registered_operations();
     return {all.begin(), all.end()};
   }
+  Ports ports_of_rows() const { return ports == "all" ? Ports::all : Ports::one; }
   std::vector<const Algorithm*> algorithms() const {
     const std::vector<Operation> wanted = operations();
     std::vector<const Algorithm*> chosen;
@@ -76,6 +77,7 @@ struct Ranked {
   Ranked(Operation operation, Weights& weights, const ListCommand& options, Bytes bytes,
          CallFigures* figures)
       : all(options.ranked.rank(operation, weights, options.model, bytes, Ports::all)) {
+    if (figures != nullptr) figures->compute(all, bytes, options.ports_of_rows(), CallFigures::all);
     for (const Ports ports : ports_of(options.ports)) {
       std::vector<Priced> running =
           options.ranked.rank(operation, weights, options.model, bytes, ports);
@@ -245,8 +247,7 @@ class NetworkList {
     };
     CallFigures::Answer answer;
     if (figures_ != nullptr) {
-      const Ports ports = options_.ports == "all" ? Ports::all : Ports::one;
-      answer = (*figures_)(collective, bytes, takes_all_ports(algorithm, ports));
+      answer = (*figures_)(collective, bytes, takes_all_ports(algorithm, options_.ports_of_rows()));
     }
     std::optional<double> figure;
     if (answer.figure) figure = options_.choice.cell_figure(*answer.figure);
@@ -333,16 +334,15 @@ bool list_admitted(const Context& context, const std::vector<const Algorithm*>& 
   std::vector<std::string> broken;
   long done = 0;
   for (const Algorithm* algorithm : algorithms) {
-    const Operation operation = algorithm->operation;
-    progress.doing(fmt::format("{} {}", operation->name, algorithm->name));
+    progress.doing(fmt::format("{} {}", algorithm->operation->name, algorithm->name));
     progress(done++, std::ssize(algorithms));
     try {
       list.add(*algorithm, sizes);
     } catch (...) {
       const auto trouble = failure_of(std::current_exception());
       if (!trouble || trouble->code == usage) throw;
-      broken.push_back(
-          fmt::format("FAILED: {} {}: {}", operation->name, algorithm->name, trouble->text));
+      broken.push_back(fmt::format("FAILED: {} {}: {}", algorithm->operation->name, algorithm->name,
+                                   trouble->text));
     }
   }
   list.sort();

@@ -331,9 +331,9 @@ ExitCode show(Context& context, const ShowCommand& options) {
                          nullptr);
   Progress progress(context, output, "show " + title);
   progress.doing("dry run");
-  need_to_record(fmt::format("show {} on {}", title, topology.name()), topology, program,
-                 collective.arguments.root);
-  const Schedule schedule = record(topology, program, title);
+  const Schedule schedule =
+      record_within_limits(fmt::format("show {} on {}", title, topology.name()), topology, program,
+                           collective.arguments.root, title);
   const bool uneven = operation->sizes != Sizes::equal || !operation->moves_data;
   const Bytes block_bytes = uneven ? 0 : bytes;
 

@@ -9,7 +9,11 @@
 #include "wormcube/collectives/harness/memory.hpp"
 #include "wormcube/collectives/harness/work.hpp"
 #include "wormcube/runtime/base/error.hpp"
+#include "wormcube/runtime/schedule/parallel.hpp"
 
+#include <limits>
+#include <mutex>
+#include <queue>
 #include <utility>
 #include <vector>
 
@@ -24,20 +28,51 @@ Schedule record_call(const Collective& collective, const Topology& topology, Byt
   const Program program = collective_program(
       collective,
       contract_of(collective, topology.nodes(), block_bytes, 1, Pattern::words, in_place), nullptr);
-  need_to_record(fmt::format("replay {} on {}", title, topology.name()), topology, program,
-                 collective.arguments.root);
-  return record(topology, program, title);
+  return record_within_limits(fmt::format("replay {} on {}", title, topology.name()), topology,
+                              program, collective.arguments.root, title);
 }
+
+namespace {
+
+constexpr Ticks no_limit = std::numeric_limits<Ticks>::max();
+
+/// The lowest of the times found so far.
+///
+/// Threads  any.
+class LowestTimes {
+ public:
+  explicit LowestTimes(std::size_t needed) : needed_(needed) {}
+  void add(Ticks time) {
+    const std::lock_guard lock(mutex_);
+    lowest_.push(time);
+    if (lowest_.size() > needed_) lowest_.pop();
+  }
+  /// The highest of the needed ones: above it, a time is not among them.
+  Ticks limit() {
+    const std::lock_guard lock(mutex_);
+    return lowest_.size() < needed_ ? no_limit : lowest_.top();
+  }
+
+ private:
+  std::size_t needed_;
+  std::mutex mutex_;
+  std::priority_queue<Ticks> lowest_;
+};
+
+}  // namespace
 
 bool takes_all_ports(const Algorithm& algorithm, Ports ports) {
   return ports == Ports::all || algorithm.ports == Ports::all;
 }
 
+std::string CallFigures::key(const Collective& collective, Bytes block_bytes, bool all_port) {
+  return fmt::format("{} {} {} {} {}", collective.operation()->name, collective.text(), block_bytes,
+                     all_port, arguments_text(collective.operation(), collective.arguments));
+}
+
 const CallFigures::Answer& CallFigures::operator()(const Collective& collective, Bytes block_bytes,
                                                    bool all_port) {
-  const auto [entry, is_new] = answers_.try_emplace(
-      fmt::format("{} {} {} {} {}", collective.operation()->name, collective.text(), block_bytes,
-                  all_port, arguments_text(collective.operation(), collective.arguments)));
+  const auto [entry, is_new] = answers_.try_emplace(key(collective, block_bytes, all_port));
   Answer& answer = entry->second;
   if (!is_new) return answer;
   try {
@@ -63,8 +98,12 @@ CallFigures::Least CallFigures::least(std::span<const Priced> ranked, Bytes bloc
   require_affordable(fmt::format("auto of {} on {} by replay", least.collective.operation()->name,
                                  topology_.name()),
                      messages_of(ranked, topology_.nodes()));
-  for (const Priced& priced : ranked) {
-    if (!is_chosen_by_auto(*priced.collective.algorithm)) continue;
+  std::vector<Priced> candidates(ranked.begin(), ranked.end());
+  std::erase_if(candidates, [](const Priced& priced) {
+    return !is_chosen_by_auto(*priced.collective.algorithm);
+  });
+  compute(candidates, block_bytes, ports, 1);
+  for (const Priced& priced : candidates) {
     const bool all_port = takes_all_ports(*priced.collective.algorithm, ports);
     const Answer& answer = (*this)(priced.collective, block_bytes, all_port);
     if (answer.figure && (!least.figure || *answer.figure < *least.figure)) {
@@ -92,11 +131,67 @@ void ReplayedTimes::require_affordable(std::string_view what, double messages) c
 
 CallFigures::Answer ReplayedTimes::figure_of(const Collective& collective, Bytes block_bytes,
                                              bool all_port) const {
-  const Schedule schedule = record_call(collective, topology(), block_bytes);
+  return replayed(record_call(collective, topology(), block_bytes), all_port, no_limit);
+}
+
+CallFigures::Answer ReplayedTimes::replayed(const Schedule& schedule, bool all_port,
+                                            Ticks limit) const {
   MachineModel model = model_;
   model.all_port = all_port;
-  const Replay result = replay(schedule, routing_, model, {.steps = false});
+  const Replay result = replay(schedule, routing_, model, {.steps = false, .limit = limit});
+  if (result.stopped) return {{}, "stopped: it takes longer than the best"};
   return {result.time, result.deadlock.substr(0, result.deadlock.find('\n'))};
+}
+
+void ReplayedTimes::compute(std::span<const Priced> calls, Bytes block_bytes, Ports ports,
+                            std::size_t needed) {
+  struct Call {
+    const Collective* collective;
+    bool all_port;
+    std::string key;
+    Recorded schedule;
+    Answer answer;
+  };
+  // Schedules do not depend on the ports.
+  const auto key_of_schedule = [&](const Call& call) {
+    return key(*call.collective, block_bytes, false);
+  };
+  std::vector<Call> unknown;
+  std::map<std::string, Recorded> recorded;
+  for (const Priced& priced : calls) {
+    const bool all_port = takes_all_ports(*priced.collective.algorithm, ports);
+    Call call{&priced.collective, all_port, key(priced.collective, block_bytes, all_port), {}, {}};
+    if (is_known(call.key)) continue;
+    if (const auto kept = recorded_.find(key_of_schedule(call)); kept != recorded_.end())
+      call.schedule = kept->second;
+    unknown.push_back(std::move(call));
+  }
+  LowestTimes lowest(needed);
+  const auto find = [&](std::size_t i) {
+    Call& call = unknown[i];
+    try {
+      if (call.schedule == nullptr) {
+        call.schedule = std::make_shared<const Schedule>(
+            record_call(*call.collective, topology(), block_bytes));
+      }
+      call.answer = replayed(*call.schedule, call.all_port, lowest.limit());
+    } catch (const UsageError& error) {
+      call.answer.reason = error.what();
+    }
+    if (call.answer.figure) lowest.add(*call.answer.figure);
+  };
+  constexpr double most_messages = 1 << 20;  // of schedules that are in memory at the same time
+  if (messages_of(calls, topology().nodes()) <= most_messages) {
+    parallel_for_each_index(unknown.size(), find);
+    for (Call& call : unknown) recorded[key_of_schedule(call)] = std::move(call.schedule);
+  } else {
+    for (std::size_t i = 0; i < unknown.size(); ++i) {
+      find(i);
+      unknown[i].schedule.reset();
+    }
+  }
+  recorded_ = std::move(recorded);
+  for (Call& call : unknown) keep(std::move(call.key), std::move(call.answer));
 }
 
 CallFigures::Answer EmulationWork::figure_of(const Collective& collective, Bytes block_bytes,

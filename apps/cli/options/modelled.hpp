@@ -10,13 +10,16 @@
 #include "wormcube/collectives/harness/work.hpp"
 #include "wormcube/runtime/replay/replay.hpp"
 
+#include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <map>
 #include <memory>
 #include <optional>
 #include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 
 namespace wormcube::cli {
 
@@ -42,6 +45,12 @@ class CallFigures {
   /// minutes. \param what  "best of alltoall on torus:64x64"
   virtual void require_affordable(std::string_view /*what*/, double /*messages*/) const {}
   const Answer& operator()(const Collective& collective, Bytes block_bytes, bool all_port);
+  /// Computes the figures of all these calls at once, if that is faster, for operator().
+  /// \param needed  the lowest figures that are needed: a call that is above so many others may be
+  ///                left without one
+  virtual void compute(std::span<const Priced> /*calls*/, Bytes /*block_bytes*/, Ports /*ports*/,
+                       std::size_t /*needed*/) {}
+  static constexpr std::size_t all = std::numeric_limits<std::size_t>::max();
 
   struct Least {
     Collective collective;
@@ -57,6 +66,10 @@ class CallFigures {
  protected:
   explicit CallFigures(const Topology& topology) : topology_(topology) {}
   const Topology& topology() const { return topology_; }
+
+  static std::string key(const Collective& collective, Bytes block_bytes, bool all_port);
+  bool is_known(const std::string& key) const { return answers_.contains(key); }
+  void keep(std::string key, Answer answer) { answers_[std::move(key)] = std::move(answer); }
 
  private:
   /// Throws UsageError if there is no figure.
@@ -76,11 +89,18 @@ class ReplayedTimes final : public CallFigures {
   ReplayedTimes(const Topology& topology, const MachineModel& model, int virtual_channels = 2)
       : CallFigures(topology), model_(model), routing_(topology, virtual_channels) {}
   void require_affordable(std::string_view what, double messages) const override;
+  /// Several at a time, unless they are large; schedules are kept until another size comes, for the
+  /// other ports. Replays above the needed figures are stopped.
+  void compute(std::span<const Priced> calls, Bytes block_bytes, Ports ports,
+               std::size_t needed) override;
 
  private:
+  using Recorded = std::shared_ptr<const Schedule>;
   Answer figure_of(const Collective& collective, Bytes block_bytes, bool all_port) const override;
+  Answer replayed(const Schedule& schedule, bool all_port, Ticks limit) const;
   MachineModel model_;
   Routing routing_;
+  std::map<std::string, Recorded> recorded_;
 };
 
 /// work_of(), by one dry run for all sizes of a call.
