@@ -2,30 +2,40 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "wormcube/collectives/harness/contract.hpp"
 #include "wormcube/collectives/harness/tags.hpp"
+#include "wormcube/runtime/schedule/parallel.hpp"
 
 #include <algorithm>
 #include <cmath>
 #include <cstring>
+#include <utility>
 
 #include <fmt/core.h>
+#include <tbb/enumerable_thread_specific.h>
 
 namespace wormcube {
 
 using namespace tags;
 
-Arrivals::Arrivals(const Contract& contract)
+Arrivals::Arrivals(const Contract& contract, double elements)
     : contract_(contract),
       counted_(contract.pattern == Pattern::tags),
+      salt_(salt(contract)),
       blocks_per_node_(0),
       elements_per_block_(contract.block_bytes / contract.element_bytes() *
                           (contract.uneven() ? 2 : 1)) {
   for (Rank rank = 0; rank < contract.nodes; ++rank) {
     blocks_per_node_ = std::max<std::uint64_t>(blocks_per_node_, contract.gives(rank));
   }
-  counted_ = counted_ && blocks_per_node_ > 0 && expected_bytes() <= most_bytes;
+  counted_ = counted_ && blocks_per_node_ > 0;
   if (!counted_) return;
   const auto nodes = static_cast<std::size_t>(contract.nodes);
-  contract.operation->reduces ? combinations_.resize(nodes) : seen_.resize(nodes);
+  if (expected_bytes() <= most_bytes) {
+    contract.operation->reduces ? combinations_.resize(nodes) : seen_.resize(nodes);
+  } else if (!contract.operation->reduces && elements > 0 && elements <= most_bytes) {
+    streams_.resize(nodes);  // a byte or more for each
+  } else {
+    counted_ = false;
+  }
 }
 
 double Arrivals::expected_bytes() const {
@@ -37,23 +47,23 @@ double Arrivals::expected_bytes() const {
   return p * elements * (std::log2(p) + 1) * bytes_per_combination;
 }
 
-double Arrivals::bytes(const Contract& contract) {
-  const Arrivals arrivals(contract);
+double Arrivals::bytes(const Contract& contract, double elements) {
+  const Arrivals arrivals(contract, elements);
+  if (!arrivals.streams_.empty())
+    return elements + NumberStream::chunk_bytes / 2.0 * contract.nodes;
   return arrivals.counted_ ? arrivals.expected_bytes() : 0;
 }
 
 void Arrivals::add(Rank to, std::span<const Span> pieces) {
-  if (!counted_) return;
   const Bytes bytes = contract_.element_bytes();
   for (const Span piece : pieces) {
+    if (!counted_) return;
+    if (!contract_.operation->reduces) {
+      add_tags(to, piece);
+      continue;
+    }
     for (Bytes at = 0; at + bytes <= piece.size() && counted_; at += bytes) {
-      if (contract_.operation->reduces) {
-        add_combination(to, piece.subspan(at, bytes));
-        continue;
-      }
-      std::uint64_t element = 0;
-      std::memcpy(&element, &piece[at], word_bytes);
-      add(to, element ^ salt(contract_));
+      add_combination(to, piece.subspan(at, bytes));
     }
   }
 }
@@ -85,26 +95,68 @@ void Arrivals::add_combination(Rank to, ConstSpan element) {
   counted_ = ++combinations_kept_ < most;
 }
 
-void Arrivals::add(Rank to, std::uint64_t element) {
+void Arrivals::add_tags(Rank to, ConstSpan piece) {
   const auto nodes = static_cast<std::uint64_t>(contract_.nodes);
-  if (origin_of(element) >= nodes || block_of(element) >= blocks_per_node_ ||
-      index_of(element) >= elements_per_block_) {
-    return;  // not a tag: other data of the program
+  const std::uint64_t salt = salt_, blocks = blocks_per_node_, elements = elements_per_block_;
+  places_.resize(piece.size() / word_bytes);
+  std::size_t count = 0;
+  for (std::size_t i = 0; i < places_.size(); ++i) {
+    std::uint64_t tag = 0;
+    std::memcpy(&tag, piece.data() + i * word_bytes, word_bytes);
+    tag ^= salt;
+    // By block first: a node that receives only its own block from every node stays within a few
+    // cache lines.
+    places_[count] = (block_of(tag) * nodes + origin_of(tag)) * elements + index_of(tag);
+    // Otherwise it is no tag, but other data of the program.
+    count += origin_of(tag) < nodes && block_of(tag) < blocks && index_of(tag) < elements ? 1 : 0;
+  }
+  places_.resize(count);
+  if (!streams_.empty()) {
+    const std::size_t chunks = streams_[static_cast<std::size_t>(to)].append(places_);
+    stream_bytes_ += static_cast<double>(chunks * NumberStream::chunk_bytes);
+    if (stream_bytes_ > most_bytes) counted_ = false, streams_.clear();
+    return;
   }
   auto& seen = seen_[static_cast<std::size_t>(to)];
-  if (seen.empty()) seen.resize(nodes * blocks_per_node_ * elements_per_block_);
-  // By block first: a node that receives only its own block from every node stays within a few
-  // cache lines.
-  const auto place =
-      (block_of(element) * nodes + origin_of(element)) * elements_per_block_ + index_of(element);
-  if (seen[place]) {
-    ++repeated_;
-    if (first_.empty()) {
-      first_ = fmt::format("node {} receives block {} of node {} twice", to, block_of(element),
-                           origin_of(element));
-    }
+  if (seen.empty()) seen.resize(all_places());
+  for (const std::uint64_t place : places_) {
+    if (seen[place]) add_repeated(to, 1, place);
+    seen[place] = true;
   }
-  seen[place] = true;
+}
+
+void Arrivals::finish() {
+  constexpr std::uint64_t word_bits = 64;
+  struct Repeated {
+    std::uint64_t times = 0, first_place = 0;
+  };
+  std::vector<Repeated> repeated(streams_.size());
+  tbb::enumerable_thread_specific<std::vector<std::uint64_t>> seen_words(
+      [&] { return std::vector<std::uint64_t>(all_places() / word_bits + 1); });
+  parallel_for_each_index(streams_.size(), [&](std::size_t to) {
+    std::vector<std::uint64_t>& seen = seen_words.local();
+    streams_[to].each([&](std::uint64_t place) {
+      std::uint64_t& word = seen[place / word_bits];
+      const std::uint64_t bit = std::uint64_t{1} << place % word_bits;
+      if ((word & bit) != 0 && repeated[to].times++ == 0) repeated[to].first_place = place;
+      word |= bit;
+    });
+    streams_[to].each([&](std::uint64_t place) { seen[place / word_bits] = 0; });
+  });
+  streams_.clear();
+  for (std::size_t to = 0; to < repeated.size(); ++to) {
+    if (repeated[to].times == 0) continue;
+    add_repeated(static_cast<Rank>(to), repeated[to].times, repeated[to].first_place);
+  }
+}
+
+void Arrivals::add_repeated(Rank to, std::uint64_t times, std::uint64_t first_place) {
+  repeated_ += times;
+  if (!first_.empty()) return;
+  const std::uint64_t block_and_origin = first_place / elements_per_block_;
+  const auto nodes = static_cast<std::uint64_t>(contract_.nodes);
+  first_ = fmt::format("node {} receives block {} of node {} twice", to, block_and_origin / nodes,
+                       block_and_origin % nodes);
 }
 
 }  // namespace wormcube

@@ -73,12 +73,19 @@ bool lacks_room(const std::exception& error) {
   return holds<NoRoom, std::bad_alloc, std::system_error>(error);
 }
 
+/// Of the blocks that all messages bring.
+double arriving_elements(const CheckResult& result, const Contract& contract) {
+  return static_cast<double>(result.report.total_bytes) /
+         static_cast<double>(contract.element_bytes());
+}
+
 void prove_by_run(CheckResult& result, const Topology& topology, const Contract& contract) {
   try {
     Verification verification(contract);
-    Arrivals arrivals(contract);
+    Arrivals arrivals(contract, arriving_elements(result, contract));
     prove(topology, collective_program(result.collective, contract, &verification),
           [&](const Delivery& delivery) { arrivals.add(delivery.to, delivery.pieces); });
+    arrivals.finish();
     const bool passed = verification.passed();
     result.proof = passed ? "proved by a run with blocks that are labelled with their origin"
                           : verification.first();
@@ -248,10 +255,10 @@ std::optional<bool> CheckResult::optimal() const {
   return lower_bound.exact->ceil() == static_cast<std::int64_t>(report.startups);
 }
 
-double bytes_to_prove(const MemoryNeed& need, const Contract& contract) {
+double bytes_to_prove(const MemoryNeed& need, const Contract& contract, double elements) {
   constexpr double fiber_bytes = 5 * 1024;
   return need.nodes + need.plans + CollectiveNode::table_bytes(contract) +
-         Arrivals::bytes(contract) + fiber_bytes * contract.nodes;
+         Arrivals::bytes(contract, elements) + fiber_bytes * contract.nodes;
 }
 
 std::optional<bool> broadcast_reaches_all(const Schedule& schedule, Rank root, Bytes block_bytes,
@@ -347,7 +354,7 @@ CheckResult check_collective(const Collective& collective, const Topology& topol
   count(result, contract);
 
   give_back_memory();  // the schedule's
-  const double proof_bytes = bytes_to_prove(need, contract);
+  const double proof_bytes = bytes_to_prove(need, contract, arriving_elements(result, contract));
   if (const std::string reason = reason_not_to_prove(result, options); reason.empty()) {
     const AvailableMemory available = available_memory();
     if (proof_bytes <= available.bytes) {

@@ -104,7 +104,8 @@ Bytes unit_block_bytes(const Collective& collective, const Topology& topology);
 /// The memory of a proof: what the nodes hold, their plans and tables, which data each has
 /// received, and for each node a page or two of stack and its state: 4.1 KiB, `check broadcast --on
 /// torus:64x64`, 2026-11-21.
-double bytes_to_prove(const MemoryNeed& need, const Contract& contract);
+/// \param elements  that all messages bring
+double bytes_to_prove(const MemoryNeed& need, const Contract& contract, double elements);
 
 /// Whether a broadcast's schedule reaches every node, if each message is the whole block, from a
 /// node that has it.

@@ -4,6 +4,7 @@
 #pragma once
 
 #include "wormcube/collectives/core/registry.hpp"
+#include "wormcube/collectives/harness/number_stream.hpp"
 #include "wormcube/runtime/base/host/cores.hpp"
 #include "wormcube/runtime/machine/team.hpp"
 
@@ -128,14 +129,20 @@ struct Findings {
 /// Which data has arrived at which node: each tag may arrive once, and in a reduction each
 /// combination of the same ranks' blocks. (The order-tracking operator detects blocks that are
 /// combined twice.) Not for several threads.
+///
+/// A bit for each tag and node, if these take at most 1.2 GB; on larger networks, what has arrived
+/// is kept in order and looked through, node by node, by finish().
 class Arrivals {
  public:
-  explicit Arrivals(const Contract& contract);
+  /// \param elements  that will arrive at all nodes together
+  explicit Arrivals(const Contract& contract, double elements = 0);
   /// False if counting takes too much memory, or the operation moves nothing.
   bool counted() const { return counted_; }
   /// The memory of counting if every node receives, in bytes.
-  static double bytes(const Contract& contract);
+  static double bytes(const Contract& contract, double elements = 0);
   void add(Rank to, std::span<const Span> pieces);
+  /// When all have arrived.
+  void finish();
   std::uint64_t repeated() const { return repeated_; }
   const std::string& first() const { return first_; }
 
@@ -146,14 +153,21 @@ class Arrivals {
   };
   static constexpr double most_bytes = 1.2e9, bytes_per_combination = 48;
 
-  void add(Rank to, std::uint64_t tag);
+  void add_tags(Rank to, ConstSpan piece);
+  void add_repeated(Rank to, std::uint64_t times, std::uint64_t first_place);
+  std::uint64_t all_places() const {
+    return static_cast<std::uint64_t>(contract_.nodes) * blocks_per_node_ * elements_per_block_;
+  }
   void add_combination(Rank to, ConstSpan element);
   double expected_bytes() const;
 
   const Contract& contract_;
   bool counted_;
-  std::uint64_t blocks_per_node_, elements_per_block_;
-  std::vector<std::vector<bool>> seen_;                              // of tags, by node
+  std::uint64_t salt_, blocks_per_node_, elements_per_block_;
+  std::vector<std::vector<bool>> seen_;  // of tags, by node
+  std::vector<NumberStream> streams_;    // the same, in order
+  std::vector<std::uint64_t> places_;    // of a piece's tags among all that a node may get
+  double stream_bytes_ = 0;
   std::vector<std::unordered_set<Combination, Hash>> combinations_;  // by node
   std::size_t combinations_kept_ = 0;
   std::uint64_t repeated_ = 0;

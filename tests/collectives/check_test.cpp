@@ -264,7 +264,7 @@ TEST_CASE("memory of a proof", "[collectives]") {
                                         4, 16, 1, Pattern::tags);
   // Beside its memory and plans: 16 blocks of two tags each that may come to each node, a bit for
   // each, and 5 KiB. Blocks of one size need no table of offsets.
-  CHECK(bytes_to_prove({.nodes = 1000, .plans = 100}, contract) ==
+  CHECK(bytes_to_prove({.nodes = 1000, .plans = 100}, contract, 0) ==
         1000 + 100 + 4 * 16 * 2 / 8 + 4 * 5120);
 }
 

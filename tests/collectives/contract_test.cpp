@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "wormcube/collectives/harness/contract.hpp"
 
+#include "wormcube/runtime/base/hash.hpp"
 #include "wormcube/tests/collectives/cases.hpp"
 
 #include <algorithm>
@@ -563,6 +564,65 @@ TEST_CASE("arrivals are counted tag by tag, at each node apart", "[collectives][
   CHECK(Arrivals(contract_for(operations::scan, 4, 16, Pattern::tags)).counted());
   CHECK_FALSE(Arrivals(contract_for(operations::barrier, 4, 16, Pattern::tags)).counted());
   CHECK_FALSE(Arrivals(contract_for(operations::alltoall, 4096, 16, Pattern::tags)).counted());
+}
+
+TEST_CASE("numbers come out of a stream as they went in", "[collectives][contract]") {
+  std::vector<std::uint64_t> numbers{
+      0, 0, 5, 9, 13, 17, ~std::uint64_t{0}, 0, std::uint64_t{1} << 63};
+  for (std::uint64_t i = 0; i < 9000; ++i) numbers.push_back(i % 7 == 0 ? mixed(i) : 3 * i);
+  NumberStream stream;
+  std::size_t chunks = 0;
+  for (std::size_t at = 0; at < numbers.size(); at += 1000) {
+    const std::size_t count = std::min<std::size_t>(1000, numbers.size() - at);
+    chunks += stream.append(std::span(numbers).subspan(at, count));
+  }
+  std::vector<std::uint64_t> again;
+  stream.each([&](std::uint64_t number) { again.push_back(number); });
+  CHECK(again == numbers);
+  CHECK(chunks * NumberStream::chunk_bytes > numbers.size());
+
+  NumberStream regular;  // a byte each
+  std::size_t bytes = 0;
+  std::vector<std::uint64_t> run(1000);
+  for (std::uint64_t r = 0; r < 100; ++r) {
+    for (std::uint64_t i = 0; i < run.size(); ++i) run[i] = 1000 * r + 5 * i;
+    bytes += regular.append(run) * NumberStream::chunk_bytes;
+  }
+  CHECK(bytes < 100 * run.size() * 11 / 10);
+}
+
+TEST_CASE("on large networks arrivals are kept in order, and looked through at the end",
+          "[collectives][contract]") {
+  const Contract contract = contract_for(operations::alltoall, 4096, 8, Pattern::tags);
+  const Oracle oracle(contract);
+  std::vector<std::byte> one(8), two(8), words(8);
+  oracle.write({4000, 4001, 17}, one);
+  oracle.write({3, 4, 4095}, two);
+  const Span first[]{one}, both[]{two, one}, foreign[]{words};
+  Arrivals arrivals(contract, 7);
+  REQUIRE(arrivals.counted());
+  arrivals.add(4095, first);
+  arrivals.add(17, first);
+  arrivals.add(17, foreign);
+  arrivals.add(17, foreign);
+  arrivals.add(2, both);
+  arrivals.finish();
+  CHECK(arrivals.counted());
+  CHECK(arrivals.repeated() == 0);
+  CHECK(arrivals.first().empty());
+
+  Arrivals again(contract, 7);
+  again.add(4095, first);
+  again.add(17, both);
+  again.add(4095, both);
+  again.add(17, both);
+  again.finish();
+  CHECK(again.repeated() == 3);
+  CHECK(again.first() == "node 17 receives block 4095 of node 3 twice");
+
+  CHECK_FALSE(Arrivals(contract, 1.3e9).counted());  // a byte or more each
+  CHECK(Arrivals::bytes(contract, 1e9) == Approx(1e9).epsilon(0.01));
+  CHECK(Arrivals::bytes(contract, 1.3e9) == 0);
 }
 
 TEST_CASE("of reductions arrivals are counted combination by combination",
