@@ -83,8 +83,10 @@ void prove_by_run(CheckResult& result, const Topology& topology, const Contract&
   try {
     Verification verification(contract);
     Arrivals arrivals(contract, arriving_elements(result, contract));
-    prove(topology, collective_program(result.collective, contract, &verification),
-          [&](const Delivery& delivery) { arrivals.add(delivery.to, delivery.pieces); });
+    prove(
+        topology, collective_program(result.collective, contract, &verification),
+        [&](const Delivery& delivery) { arrivals.add(delivery.to, delivery.pieces); },
+        ProofThreads::all);
     arrivals.finish();
     const bool passed = verification.passed();
     result.proof = passed ? "proved by a run with blocks that are labelled with their origin"
@@ -129,8 +131,7 @@ void prove_order(CheckResult& result, const Collective& collective, const Topolo
   ordered = witnessed(ordered, contract);
   try {
     Verification verification(contract);
-    prove(topology, collective_program(ordered, contract, &verification),
-          [](const Delivery& /*delivery*/) {});
+    prove(topology, collective_program(ordered, contract, &verification), {}, ProofThreads::all);
     const bool passed = verification.passed();
     result.order =
         passed ? "proved by a run with an operator that keeps the order" : verification.first();

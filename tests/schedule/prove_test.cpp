@@ -9,6 +9,7 @@
 
 #include <algorithm>
 #include <array>
+#include <atomic>
 #include <chrono>
 #include <exception>
 #include <functional>
@@ -516,4 +517,82 @@ TEST_CASE("a proof run takes a thousand nodes through a thousand steps", "[prove
   const int dimensions = sanitized ? 6 : 10;
   CHECK_NOTHROW(
       prove(Topology::parse("hypercube:" + std::to_string(dimensions)), programs::exchange));
+}
+
+namespace {
+
+/// Each node passes on what it got, `steps` times, and checks it now and then.
+void pass_on(Node& node, int steps) {
+  const Memory all = node.memory((static_cast<std::size_t>(steps) + 1) * word_bytes);
+  const auto place = [&](int i) {
+    return all.subspan(static_cast<std::size_t>(i) * word_bytes, word_bytes);
+  };
+  node.local([&] { put(place(0), node.rank()); });
+  for (int t = 0; t < steps; ++t) {
+    node.step({send(Move{0, 1}, place(t)), receive(Move{0, -1}, place(t + 1))});
+    if ((node.rank() + t) % 9 != 4) continue;
+    node.local([&] {
+      const std::int64_t expected = mod(node.rank() - t - 1, node.size());
+      if (get(place(t + 1)) != expected) throw std::runtime_error("wrong");
+    });
+  }
+}
+
+}  // namespace
+
+TEST_CASE("a proof on all threads delivers the same messages in the same order",
+          "[prove][schedule]") {
+  constexpr Rank nodes = 1100;
+  constexpr int steps = 40;
+  const Topology topology = Topology::parse("ring:" + std::to_string(nodes));
+  using Message = std::array<std::int64_t, 4>;
+  const auto delivered = [&](ProofThreads threads) {
+    std::vector<Message> messages;
+    prove(
+        topology, [](Node& node) { pass_on(node, steps); },
+        [&](const Delivery& message) {
+          messages.push_back({message.from, message.to, static_cast<std::int64_t>(message.step),
+                              get(message.pieces[0])});
+        },
+        threads);
+    return messages;
+  };
+  const std::vector<Message> messages = delivered(ProofThreads::all);
+  CHECK(messages.size() == std::size_t{nodes} * steps);
+  CHECK(messages == delivered(ProofThreads::calling));
+}
+
+TEST_CASE("a proof on all threads reports the first failure, and unwinds all programs",
+          "[prove][schedule]") {
+  constexpr Rank nodes = 1100;
+  const Topology topology = Topology::parse("ring:" + std::to_string(nodes));
+  std::atomic<int> unwound = 0;
+  const auto proof = [&](const std::function<void(Node&)>& extra) {
+    unwound = 0;
+    prove(
+        topology,
+        [&](Node& node) {
+          struct Count {
+            ~Count() { ++count; }
+            std::atomic<int>& count;
+          } const count{unwound};
+          pass_on(node, 5);
+          extra(node);
+          pass_on(node, 5);
+        },
+        {}, ProofThreads::all);
+  };
+  CHECK_THROWS_WITH(proof([](Node& node) {
+                      if (node.rank() == 10) node.step();
+                      if (node.rank() == 10 || node.rank() == 900 || node.rank() == 1090)
+                        throw std::runtime_error("gives up");
+                    }),
+                    "node 900: gives up");
+  CHECK(unwound == nodes);
+  CHECK_THROWS_WITH(proof([](Node& node) {
+                      if (node.rank() == 700 || node.rank() == 20)
+                        node.step({receive(Rank{3}, {})});
+                    }),
+                    Contains("step 5") && Contains("node 20"));
+  CHECK(unwound == nodes);
 }

@@ -80,7 +80,8 @@ BlockWay follow_block(const Collective& collective, const Topology& topology, Ra
     hop.block_bytes = hop.words * word_bytes;
     way.hops.push_back(hop);
   };
-  prove(topology, collective_program(collective, contract, &verification), listen);
+  prove(topology, collective_program(collective, contract, &verification), listen,
+        ProofThreads::all);
   return way;
 }
 
