@@ -6,16 +6,18 @@
 #include "wormcube/runtime/schedule/dependencies.hpp"
 #include "wormcube/runtime/schedule/dry_run_limit.hpp"
 #include "wormcube/runtime/schedule/findings.hpp"
-#include "wormcube/runtime/schedule/link_use.hpp"
 #include "wormcube/runtime/schedule/long_loop.hpp"
 #include "wormcube/runtime/schedule/named.hpp"
 #include "wormcube/runtime/schedule/parallel.hpp"
+#include "wormcube/runtime/schedule/step_links.hpp"
 #include "wormcube/runtime/schedule/step_matcher.hpp"
 
 #include <algorithm>
 #include <atomic>
 #include <cstdint>
 #include <functional>
+#include <map>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -40,8 +42,7 @@ class Checker : public StepFindings {
         all_port_(all_port),
         per_step_(per_step),
         matcher_(routing.topology().nodes()),
-        on_channels_(routing.channels(), schedule.messages()),
-        on_links_(routing.topology().links(), schedule.messages()),
+        links_(routing.topology(), schedule.messages()),
         orderly_(orderly) {}
 
   /// Steps [first, end), each with the gap before it; step steps() is the gap after the last one.
@@ -103,6 +104,7 @@ class Checker : public StepFindings {
     step_ = step;
     largest_ = most_injected_ = 0;
     longest_ = 0;
+    links_.clear();
     const std::size_t messages_before = report_.messages;
     for (const NodeOps& of : gathered.nodes) {
       node(of.rank, std::span(gathered.ops).subspan(of.first, of.count), gathered.moves);
@@ -110,7 +112,6 @@ class Checker : public StepFindings {
     match();
     const auto [most, busiest_bytes] = links();
     const Bytes cost = std::max(largest_, busiest_bytes);
-    on_channels_.clear(), on_links_.clear();
     StepFigures& figures = per_step_[step];
     figures.largest = largest_, figures.link_load = most, figures.cost = cost;
     report_.contended += cost;
@@ -157,28 +158,26 @@ class Checker : public StepFindings {
     return std::ranges::adjacent_find(moves, std::less_equal(), &Move::dimension) == moves.end();
   }
 
-  /// Counts a message and its route; returns where it ends.
+  /// Counts a message; returns where it ends.
   Rank message(Rank rank, const OpRecord& op, std::span<const Move> moves) {
-    const Rank end = route(rank, op, moves);
-    const std::span<const Channel> path = path_;
-    const int hops = static_cast<int>(path.size());
+    const Rank end = append_runs(rank, op, moves, links_.runs());
+    const int hops = links_.add(op.bytes);
     ++report_.messages;
     report_.total_bytes += op.bytes;
-    report_.byte_hops += op.bytes * path.size();
+    report_.byte_hops += op.bytes * static_cast<std::size_t>(hops);
     largest_ = std::max(largest_, op.bytes);
     longest_ = std::max(longest_, hops);
-    for (const Channel channel : path) {
-      LinkUse::Counts& counts = on_channels_[channel];
-      ++counts.all;
-      counts.bytes += op.bytes;
-    }
-    if (hops > 0) {
-      ++on_channels_[path.front()].first;
-      ++on_channels_[path.back()].last;
-    }
     // relaxed: read when all threads have ended
     if (!is_ordered(moves)) orderly_.store(false, std::memory_order_relaxed);
     return end;
+  }
+
+  /// Appends the links of a message's route; returns its end.
+  Rank append_runs(Rank rank, const OpRecord& op, std::span<const Move> moves,
+                   std::vector<LinkRun>& runs) const {
+    if (!moves.empty()) return routing_.runs(rank, moves, runs);
+    routing_.runs(rank, op.peer, runs);
+    return op.peer;
   }
 
   /// Leaves the route in path_ and returns its end.
@@ -212,36 +211,28 @@ class Checker : public StepFindings {
   }
 
   /// The load of the busiest link in messages, and in bytes; checks the ports of links.
-  std::pair<int, Bytes> links() {
-    int most = 0;
-    Bytes bytes = 0;
-    Link busiest = 0;
-    for (const Channel channel : on_channels_.touched()) {
-      const LinkUse::Counts& of_channel = on_channels_[channel];
-      LinkUse::Counts& counts = on_links_[routing_.link(channel)];
-      counts.all += of_channel.all, counts.bytes += of_channel.bytes;
-      counts.first += of_channel.first, counts.last += of_channel.last;
+  StepLinks::Load links() {
+    if (all_port_) {
+      links_.each([this](Link link, const StepLinks::Counts& counts) { ports_of(link, counts); });
     }
-    for (const Link link : on_links_.touched()) {
-      const LinkUse::Counts& counts = on_links_[link];
-      if (counts.all > most) most = counts.all, busiest = link;
-      bytes = std::max(bytes, counts.bytes);
-      if (!all_port_) continue;
-      const auto name = [&] { return routing_.topology().link_name(link); };
-      if (counts.first > 1) {
-        port_violation([&] {
-          return fmt::format("{} messages leave a node by its link {}", counts.first, name());
-        });
-      }
-      if (counts.last > 1) {
-        port_violation([&] {
-          return fmt::format("{} messages reach a node by its link {}", counts.last, name());
-        });
-      }
+    const StepLinks::Load most = links_.most();
+    report_.link_load_max = std::max(report_.link_load_max, most.messages);
+    if (most.messages > 1) contention_.add(step_, [&] { return contention(most.messages); });
+    return most;
+  }
+
+  void ports_of(Link link, const StepLinks::Counts& counts) {
+    const auto name = [&] { return routing_.topology().link_name(link); };
+    if (counts.first > 1) {
+      port_violation([&] {
+        return fmt::format("{} messages leave a node by its link {}", counts.first, name());
+      });
     }
-    report_.link_load_max = std::max(report_.link_load_max, most);
-    if (most > 1) contention_.add(step_, [&] { return contention(busiest, most); });
-    return {most, bytes};
+    if (counts.last > 1) {
+      port_violation([&] {
+        return fmt::format("{} messages reach a node by its link {}", counts.last, name());
+      });
+    }
   }
 
   template <class Words>
@@ -250,22 +241,46 @@ class Checker : public StepFindings {
     ports_.add(step_, [&] { return fmt::format("step {}: {}", step_, words()); });
   }
 
-  /// The messages that meet on a link: found again, since this is needed so rarely.
-  std::string contention(Link link, int load) {
+  /// The messages that meet on the first of the links with this load: found again, since this is
+  /// needed so rarely.
+  std::string contention(int load) const {
+    std::map<Link, int> loads;
+    each_route([&](Rank /*from*/, Rank /*to*/, std::span<const Link> route) {
+      for (const Link link : route) ++loads[link];
+    });
+    std::optional<Link> busiest;
+    const auto is_busiest = [&](Link link) { return loads[link] == load; };
+    each_route([&](Rank /*from*/, Rank /*to*/, std::span<const Link> route) {
+      const auto found = std::ranges::find_if(route, is_busiest);
+      if (!busiest && found != route.end()) busiest = *found;
+    });
     std::string text = fmt::format("step {}: link {} carries {} messages:", step_,
-                                   routing_.topology().link_name(link), load);
+                                   routing_.topology().link_name(*busiest), load);
+    constexpr int most_named = 4;
     int named = 0;
+    each_route([&](Rank from, Rank to, std::span<const Link> route) {
+      if (named > most_named || std::ranges::find(route, *busiest) == route.end()) return;
+      text += ++named > most_named ? ", ..."
+                                   : fmt::format("{} {} to {}", named == 1 ? "" : ",", from, to);
+    });
+    return text;
+  }
+  /// Calls f(from, to, links) for each message of the step.
+  template <class F>
+  void each_route(F f) const {
+    std::vector<LinkRun> runs;
+    std::vector<Link> route;
     for (Rank rank = 0; rank < routing_.topology().nodes(); ++rank) {
       for (const OpRecord& op : schedule_.ops(rank, step_)) {
         if (!is_message(op)) continue;
-        route(rank, op, schedule_.moves(rank, op));
-        if (std::ranges::none_of(path_, [&](Channel c) { return routing_.link(c) == link; }))
-          continue;
-        if (named++ == 4) return text + ", ...";
-        text += fmt::format("{} {} to {}", named == 1 ? "" : ",", rank, op.peer);
+        runs.clear(), route.clear();
+        append_runs(rank, op, schedule_.moves(rank, op), runs);
+        for (const LinkRun& run : runs) {
+          for (int i = 0; i < run.count; ++i) route.push_back(run.first + Link{run.step} * i);
+        }
+        f(rank, op.peer, std::span<const Link>(route));
       }
     }
-    return text;
   }
 
   const Schedule& schedule_;
@@ -273,7 +288,7 @@ class Checker : public StepFindings {
   const bool all_port_;
   std::span<StepFigures> per_step_;
   StepMatcher<OpRecord> matcher_;
-  LinkUse on_channels_, on_links_;  // a message's channels are counted, then those of each link
+  StepLinks links_;
   std::atomic<bool>& orderly_;
   std::vector<Channel> path_;
   std::vector<StepOps> gathered_;

@@ -11,6 +11,19 @@
 #include <fmt/core.h>
 
 namespace wormcube {
+namespace {
+
+bool repeats_dimension(std::span<const Move> moves) {
+  bool repeats = false;
+  for (std::size_t i = 1; i < moves.size(); ++i) {
+    for (std::size_t k = 0; k < i; ++k) {
+      repeats = repeats || moves[k].dimension == moves[i].dimension;
+    }
+  }
+  return repeats;
+}
+
+}  // namespace
 
 Routing::Routing(Topology topology, int virtual_channels)
     : topology_(std::move(topology)),
@@ -35,25 +48,72 @@ Routing::Routing(Topology topology, int virtual_channels)
   }
 }
 
+/// A route's links, one after the other, as channels.
+struct Routing::ChannelPath {
+  std::vector<Channel>& path;
+
+  void one(const Dimension& dimension, Rank line, std::int64_t link) const {
+    path.push_back(dimension.channel(line, link, 0));
+  }
+  void along(const Dimension& dimension, Rank line, Rank from, int hops) const {
+    if (dimension.is_cable) {
+      if (hops != 0) path.push_back(dimension.channel(line, from, 0));
+      return;
+    }
+    const Rank n = dimension.size.value();
+    int vc = 0;
+    const bool plus = hops > 0;
+    const Rank closing = plus ? n - 1 : 0;  // the dateline is the link that leaves this node
+    const std::int64_t first_link = dimension.first_of(plus);
+    for (int i = std::abs(hops); i > 0; --i) {
+      if (from == closing) vc = dimension.lanes - 1;
+      path.push_back(dimension.channel(line, first_link + from, vc));
+      from = plus ? (from + 1 == n ? 0 : from + 1) : (from == 0 ? n - 1 : from - 1);
+    }
+  }
+};
+
+/// The same as runs of links. A way round a ring is cut where the numbers begin again.
+struct Routing::Runs {
+  std::vector<LinkRun>& runs;
+
+  void one(const Dimension& dimension, Rank line, std::int64_t link) const {
+    runs.push_back({dimension.link(line, link), 1, 1});
+  }
+  void along(const Dimension& dimension, Rank line, Rank from, int hops) const {
+    if (hops == 0) return;
+    if (dimension.is_cable) return one(dimension, line, from);
+    const bool plus = hops > 0;
+    const int count = std::abs(hops), step = plus ? 1 : -1;
+    const Rank n = dimension.size.value();
+    const int until_end = std::min(count, plus ? n - from : from + 1);
+    const Link first = dimension.link(line, dimension.first_of(plus));
+    runs.push_back({first + from, until_end, step});
+    if (count > until_end) runs.push_back({plus ? first : first + n - 1, count - until_end, step});
+  }
+};
+
 // Bit b of a rank is its coordinate in the b-th dimension from the end. Only those that differ are
 // visited: which they are is random, so to test every bit would cost branches that the processor
 // cannot predict.
-void Routing::route_in_hypercube(Rank from, Rank to, std::vector<Channel>& path) const {
+template <class Path>
+void Routing::visit_in_hypercube(Rank from, Rank to, Path path) const {
   const int last = topology_.dimensions() - 1;
   for (auto at = static_cast<unsigned>(from), left = at ^ static_cast<unsigned>(to); left != 0;) {
     const int bit = std::countr_zero(left);
     const unsigned inside = (1U << static_cast<unsigned>(bit)) - 1;
     const auto line = static_cast<Rank>((at >> 1U & ~inside) | (at & inside));
-    path.push_back(dimensions_[last - bit].channel(line, at >> static_cast<unsigned>(bit) & 1U, 0));
+    path.one(dimensions_[last - bit], line, at >> static_cast<unsigned>(bit) & 1U);
     at ^= left & -left;
     left &= left - 1;
   }
 }
 
 // The ranks are divided from the last coordinate on, until the quotients are equal.
-void Routing::route(Rank from, Rank to, std::vector<Channel>& path) const {
+template <class Path>
+void Routing::visit(Rank from, Rank to, Path path) const {
   WORMCUBE_ASSERT(from >= 0 && from < topology_.nodes() && to >= 0 && to < topology_.nodes());
-  if (is_hypercube_) return route_in_hypercube(from, to, path);
+  if (is_hypercube_) return visit_in_hypercube(from, to, path);
   Rank left = from, left_to = to;
   for (int d = topology_.dimensions() - 1; left != left_to; --d) {
     const Dimension& dimension = dimensions_[d];
@@ -64,14 +124,14 @@ void Routing::route(Rank from, Rank to, std::vector<Channel>& path) const {
       // The later coordinates are already those of the destination.
       const Rank stride = topology_.stride(d), line = outer * stride + (to - left_to * stride);
       if (dimension.is_cable) {
-        path.push_back(dimension.channel(line, at, 0));
+        path.one(dimension, line, at);
       } else if (dimension.has_direction) {
-        along(dimension, line, at, topology_.factor(d).hops(at, target), path);
+        path.along(dimension, line, at, topology_.factor(d).hops(at, target));
       } else {
         const Graph& graph = topology_.factor(d);
         for (bool up = true; at != target;) {
           const std::int64_t link = graph.next(at, target, up);
-          path.push_back(dimension.channel(line, link, 0));
+          path.one(dimension, line, link);
           at = graph.ends(link).to;
         }
       }
@@ -81,25 +141,32 @@ void Routing::route(Rank from, Rank to, std::vector<Channel>& path) const {
   }
 }
 
-Rank Routing::route(Rank from, std::span<const Move> moves, std::vector<Channel>& path) const {
-  const auto start = static_cast<std::ptrdiff_t>(path.size());
-  bool repeats = false;
-  for (std::size_t i = 0; i < moves.size(); ++i) {
-    const auto [d, hops] = moves[i];
+template <class Path>
+Rank Routing::visit(Rank from, std::span<const Move> moves, Path path) const {
+  for (const auto [d, hops] : moves) {
     const Rank to = topology_.neighbour(from, d, hops);
     const Rank line = topology_.line(from, d), at = topology_.coordinate(from, d);
     const Dimension& dimension = dimensions_[d];
     if (dimension.has_direction) {
-      along(dimension, line, at, hops, path);
+      path.along(dimension, line, at, hops);
     } else if (to != from) {
       bool up = true;
       const Graph& graph = topology_.factor(d);
-      path.push_back(dimension.channel(line, graph.next(at, topology_.coordinate(to, d), up), 0));
+      path.one(dimension, line, graph.next(at, topology_.coordinate(to, d), up));
     }
     from = to;
-    for (std::size_t k = 0; k < i; ++k) repeats = repeats || moves[k].dimension == d;
   }
-  if (repeats) {  // a worm that needs a channel twice would wait for itself
+  return from;
+}
+
+void Routing::route(Rank from, Rank to, std::vector<Channel>& path) const {
+  visit(from, to, ChannelPath{path});
+}
+
+Rank Routing::route(Rank from, std::span<const Move> moves, std::vector<Channel>& path) const {
+  const auto start = static_cast<std::ptrdiff_t>(path.size());
+  const Rank to = visit(from, moves, ChannelPath{path});
+  if (repeats_dimension(moves)) {  // a worm that needs a channel twice would wait for itself
     std::vector<Channel> sorted(path.begin() + start, path.end());
     std::ranges::sort(sorted);
     if (const auto twice = std::ranges::adjacent_find(sorted); twice != sorted.end()) {
@@ -107,25 +174,19 @@ Rank Routing::route(Rank from, std::span<const Move> moves, std::vector<Channel>
                                    topology_.name(), channel_name(*twice)));
     }
   }
-  return from;
+  return to;
 }
 
-void Routing::along(const Dimension& dimension, Rank line, Rank from, int hops,
-                    std::vector<Channel>& path) const {
-  if (dimension.is_cable) {
-    if (hops != 0) path.push_back(dimension.channel(line, from, 0));
-    return;
+void Routing::runs(Rank from, Rank to, std::vector<LinkRun>& runs) const {
+  visit(from, to, Runs{runs});
+}
+
+Rank Routing::runs(Rank from, std::span<const Move> moves, std::vector<LinkRun>& runs) const {
+  if (repeats_dimension(moves)) {
+    std::vector<Channel> refused;
+    route(from, moves, refused);  // throws
   }
-  const Rank n = dimension.size.value();
-  int vc = 0;
-  const bool plus = hops > 0;
-  const Rank closing = plus ? n - 1 : 0;  // the dateline is the link that leaves this node
-  const std::int64_t first_link = plus ? 0 : dimension.wraps ? n : n - 2;
-  for (int i = std::abs(hops); i > 0; --i) {
-    if (from == closing) vc = dimension.lanes - 1;
-    path.push_back(dimension.channel(line, first_link + from, vc));
-    from = plus ? (from + 1 == n ? 0 : from + 1) : (from == 0 ? n - 1 : from - 1);
-  }
+  return visit(from, moves, Runs{runs});
 }
 
 const Routing::Dimension& Routing::dimension_of(Channel channel) const {

@@ -16,6 +16,13 @@ namespace wormcube {
 /// One virtual channel of one link.
 using Channel = std::int64_t;
 
+/// Links that a route takes one after another: first, first + step, .. with a step of 1 or -1.
+struct LinkRun {
+  Link first;
+  std::int32_t count, step;
+  Link last() const { return first + Link{step} * (count - 1); }
+};
+
 /// Deterministic dimension-ordered routing, last coordinate first (X first; on hypercubes e-cube).
 ///
 /// Ring dimensions of 3 or more nodes have two virtual channels (the dateline): a worm starts on
@@ -46,6 +53,10 @@ class Routing {
   /// caller's risk.
   Rank route(Rank from, std::span<const Move> moves, std::vector<Channel>& path) const;
 
+  /// The links of these routes.
+  void runs(Rank from, Rank to, std::vector<LinkRun>& runs) const;
+  Rank runs(Rank from, std::span<const Move> moves, std::vector<LinkRun>& runs) const;
+
   Link link(Channel channel) const;
   int virtual_channel(Channel channel) const;
   /// "3->4", with " vc 1" if the link has two channels.
@@ -72,11 +83,21 @@ class Routing {
     Channel channel(Rank line, std::int64_t link, int vc) const {
       return base + (line * links + link) * lanes + vc;
     }
+    Link link(Rank line, std::int64_t number) const { return first_link + line * links + number; }
+    /// Of a line's links, the first that leads '+', or '-'.
+    std::int64_t first_of(bool plus) const {
+      return plus ? 0 : wraps ? size.value() : size.value() - 2;
+    }
   };
-  void along(const Dimension& dimension, Rank line, Rank from, int hops,
-             std::vector<Channel>& path) const;
   const Dimension& dimension_of(Channel channel) const;
-  void route_in_hypercube(Rank from, Rank to, std::vector<Channel>& path) const;
+  struct ChannelPath;
+  struct Runs;
+  template <class Path>
+  void visit(Rank from, Rank to, Path path) const;
+  template <class Path>
+  Rank visit(Rank from, std::span<const Move> moves, Path path) const;
+  template <class Path>
+  void visit_in_hypercube(Rank from, Rank to, Path path) const;
 
   Topology topology_;
   int virtual_channels_;

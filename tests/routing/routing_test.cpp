@@ -32,6 +32,7 @@ std::vector<Topology> topologies() {
 struct Route {
   Rank from, to;
   std::vector<Channel> path;
+  std::vector<LinkRun> runs = {};
 };
 
 std::vector<Route> routes_by_rank(const Routing& routing) {
@@ -41,6 +42,7 @@ std::vector<Route> routes_by_rank(const Routing& routing) {
     for (Rank to = 0; to < p; ++to) {
       routes.push_back({from, to, {}});
       routing.route(from, to, routes.back().path);
+      routing.runs(from, to, routes.back().runs);
     }
   }
   return routes;
@@ -69,6 +71,7 @@ std::vector<Route> routes_by_moves(const Routing& routing) {
     for (const auto& moves : lists) {
       Route route{from, 0, {}};
       route.to = routing.route(from, moves, route.path);
+      CHECK(routing.runs(from, moves, route.runs) == route.to);
       routes.push_back(std::move(route));
     }
   }
@@ -105,6 +108,27 @@ std::string broken(const Topology& topology, const Routing& routing, const Route
 }
 
 }  // namespace
+
+TEST_CASE("the runs of a route are its links, in order", "[routing]") {
+  const Routing routing(GENERATE(from_range(topologies())), GENERATE(1, 2));
+  CAPTURE(routing.topology().name());
+  std::size_t runs = 0, hops = 0;
+  for (const Route& route : all_routes(routing)) {
+    std::vector<Link> links, of_runs;
+    for (const Channel channel : route.path) links.push_back(routing.link(channel));
+    for (const LinkRun& run : route.runs) {
+      for (int i = 0; i < run.count; ++i) of_runs.push_back(run.first + Link{run.step} * i);
+      REQUIRE(of_runs.back() == run.last());
+    }
+    REQUIRE(of_runs == links);
+    runs += route.runs.size(), hops += links.size();
+  }
+  CHECK(runs <= hops);
+  const Topology ring = Topology::parse("ring:6");
+  std::vector<LinkRun> round;
+  CHECK_THROWS_WITH(Routing(ring, 1).runs(1, std::vector<Move>{{0, 4}, {0, 3}}, round),
+                    Contains("twice"));
+}
 
 TEST_CASE("a route by rank is a contiguous path to its destination", "[routing]") {
   const Routing routing(GENERATE(from_range(topologies())), GENERATE(1, 2));
