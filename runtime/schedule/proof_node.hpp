@@ -32,7 +32,7 @@ struct ProofSetting {
 };
 
 /// What the nodes that one task runs, one after the other, post meanwhile.
-struct Lane {
+struct ProofLane {
   PostedSteps posted;
   StepRules rules;
   std::vector<std::pair<std::size_t, Rank>> failures;  // step and node of programs that have thrown
@@ -66,7 +66,7 @@ class ProofNode final : public Node {
   /// The step that the program has reached; if it has ended, the number of its steps.
   std::size_t at() const { return at_; }
   /// Runs the program until it waits; what it posts until then goes to the lane.
-  void run(Lane& lane) {
+  void run(ProofLane& lane) {
     lane_ = &lane;
     fiber_.resume();
   }
@@ -162,7 +162,7 @@ class ProofNode final : public Node {
 
   const ProofSetting& setting_;
   Rank rank_;
-  Lane* lane_ = nullptr;
+  ProofLane* lane_ = nullptr;
   PlanCache plans_;
   std::size_t at_ = 0;
   std::size_t undelivered_ = 0;  // steps that the program has posted

@@ -98,7 +98,7 @@ class Proof {
     });
   }
 
-  void resume(ProofNode& node, Lane& lane) {
+  void resume(ProofNode& node, ProofLane& lane) {
     const ProofNode* const outer = std::exchange(resumed, &node);  // a program may prove another
     node.run(lane);
     resumed = outer;
@@ -110,7 +110,7 @@ class Proof {
     std::ranges::sort(ready_);
     each_group(ready_.size(), [&](std::size_t group, std::size_t first, std::size_t end) {
       keep_signal_stack();
-      Lane& lane = lanes_[group];
+      ProofLane& lane = lanes_[group];
       for (std::size_t i = first; i < end; ++i) {
         ProofNode& node = nodes_[static_cast<std::size_t>(ready_[i])];
         resume(node, lane);
@@ -119,7 +119,7 @@ class Proof {
     });
     ready_.clear();
     step_ = no_step;
-    for (Lane& lane : lanes_) {
+    for (ProofLane& lane : lanes_) {
       failures_.insert(lane.failures.begin(), lane.failures.end());
       lane.failures.clear();
       if (!lane.posted.empty()) step_ = std::min(step_, lane.posted.first());
@@ -134,7 +134,7 @@ class Proof {
 
   void deliver() {
     now_.clear();
-    for (Lane& lane : lanes_) {
+    for (ProofLane& lane : lanes_) {
       if (lane.posted.empty() || lane.posted.first() != step_) continue;
       now_.emplace_back(&lane, lane.posted.take_first());
     }
@@ -250,13 +250,13 @@ class Proof {
   std::deque<ProofNode> nodes_;
   std::vector<Rank> ready_;  // can go on: all that they have posted is delivered
   static constexpr std::size_t no_step = std::numeric_limits<std::size_t>::max();
-  std::size_t step_ = 0;                                   // that is delivered
-  std::vector<std::pair<Lane*, PostedSteps::Entry>> now_;  // what was posted in it
+  std::size_t step_ = 0;                                        // that is delivered
+  std::vector<std::pair<ProofLane*, PostedSteps::Entry>> now_;  // what was posted in it
   struct Matched {
     const PostedOp *send, *receive;
   };
   std::vector<Matched> matched_;  // its messages
-  std::vector<Lane> lanes_;       // of the groups
+  std::vector<ProofLane> lanes_;  // of the groups
   StepMatcher<PostedOp> matcher_;
   std::set<std::pair<std::size_t, Rank>> failures_;  // step and node of programs that have thrown
   std::exception_ptr failure_;
