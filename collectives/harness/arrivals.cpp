@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "wormcube/collectives/harness/contract.hpp"
 #include "wormcube/collectives/harness/tags.hpp"
+#include "wormcube/runtime/base/host/memory.hpp"
 #include "wormcube/runtime/schedule/parallel.hpp"
 
 #include <algorithm>
@@ -49,8 +50,12 @@ double Arrivals::expected_bytes() const {
 
 double Arrivals::bytes(const Contract& contract, double elements) {
   const Arrivals arrivals(contract, elements);
-  if (!arrivals.streams_.empty())
-    return elements + NumberStream::chunk_bytes / 2.0 * contract.nodes;
+  if (!arrivals.streams_.empty()) {
+    const double looked_at =
+        arrivals.by_bits() ? static_cast<double>(arrivals.all_places()) / 8 : 0;
+    return elements + static_cast<double>(NumberStream::chunk_bytes) * contract.nodes +
+           looked_at * loop_threads();
+  }
   return arrivals.counted_ ? arrivals.expected_bytes() : 0;
 }
 
@@ -125,23 +130,53 @@ void Arrivals::add_tags(Rank to, ConstSpan piece) {
   }
 }
 
+namespace {
+
+struct Repeated {
+  std::uint64_t times = 0, first_place = 0;
+};
+
+/// By a bit for each place; the bits are 0 before and after.
+Repeated repeated_by_bits(const NumberStream& places, std::vector<std::uint64_t>& bits) {
+  constexpr std::uint64_t word_bits = 64;
+  Repeated repeated;
+  places.each([&](std::uint64_t place) {
+    std::uint64_t& word = bits[place / word_bits];
+    const std::uint64_t bit = std::uint64_t{1} << place % word_bits;
+    if ((word & bit) != 0 && repeated.times++ == 0) repeated.first_place = place;
+    word |= bit;
+  });
+  places.each([&](std::uint64_t place) { bits[place / word_bits] = 0; });
+  return repeated;
+}
+
+Repeated repeated_by_order(const NumberStream& places, std::vector<std::uint64_t>& sorted) {
+  sorted.clear();
+  places.each([&](std::uint64_t place) { sorted.push_back(place); });
+  std::ranges::sort(sorted);
+  Repeated repeated;
+  for (std::size_t i = 1; i < sorted.size(); ++i) {
+    if (sorted[i] == sorted[i - 1] && repeated.times++ == 0) repeated.first_place = sorted[i];
+  }
+  return repeated;
+}
+
+}  // namespace
+
+// Bits take the less time, but each thread needs all of them.
+bool Arrivals::by_bits() const {
+  constexpr std::uint64_t most_places = std::uint64_t{1} << 27;  // 16 MiB
+  return all_places() <= most_places;
+}
+
 void Arrivals::finish() {
   constexpr std::uint64_t word_bits = 64;
-  struct Repeated {
-    std::uint64_t times = 0, first_place = 0;
-  };
   std::vector<Repeated> repeated(streams_.size());
-  tbb::enumerable_thread_specific<std::vector<std::uint64_t>> seen_words(
-      [&] { return std::vector<std::uint64_t>(all_places() / word_bits + 1); });
+  tbb::enumerable_thread_specific<std::vector<std::uint64_t>> words(
+      [&] { return std::vector<std::uint64_t>(by_bits() ? all_places() / word_bits + 1 : 0); });
   parallel_for_each_index(streams_.size(), [&](std::size_t to) {
-    std::vector<std::uint64_t>& seen = seen_words.local();
-    streams_[to].each([&](std::uint64_t place) {
-      std::uint64_t& word = seen[place / word_bits];
-      const std::uint64_t bit = std::uint64_t{1} << place % word_bits;
-      if ((word & bit) != 0 && repeated[to].times++ == 0) repeated[to].first_place = place;
-      word |= bit;
-    });
-    streams_[to].each([&](std::uint64_t place) { seen[place / word_bits] = 0; });
+    repeated[to] = by_bits() ? repeated_by_bits(streams_[to], words.local())
+                             : repeated_by_order(streams_[to], words.local());
   });
   streams_.clear();
   for (std::size_t to = 0; to < repeated.size(); ++to) {

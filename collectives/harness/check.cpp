@@ -60,9 +60,8 @@ std::string reason_not_to_prove(const CheckResult& result, const CheckOptions& o
                        options.prove_up_to);
   }
   if (std::cmp_greater(result.report.messages, options.prove_messages)) {
-    return fmt::format(
-        "the run would move {} messages one after the other; the limit is {} (--prove-messages)",
-        result.report.messages, options.prove_messages);
+    return fmt::format("the run would move {} messages; the limit is {} (--prove-messages)",
+                       result.report.messages, options.prove_messages);
   }
   return {};
 }

@@ -130,11 +130,11 @@ struct Findings {
 /// combination of the same ranks' blocks. (The order-tracking operator detects blocks that are
 /// combined twice.) Not for several threads.
 ///
-/// A bit for each tag and node, if these take at most 1.2 GB; on larger networks, what has arrived
-/// is kept in order and looked through, node by node, by finish().
+/// A bit for each tag and node, if these take at most 1.2 GB; otherwise the tags that have arrived
+/// are kept in order and looked through, node by node, by finish(). (Combinations are not.)
 class Arrivals {
  public:
-  /// \param elements  that will arrive at all nodes together
+  /// \param elements  that will arrive at all nodes together; 0: tags are not kept in order
   explicit Arrivals(const Contract& contract, double elements = 0);
   /// False if counting takes too much memory, or the operation moves nothing.
   bool counted() const { return counted_; }
@@ -158,6 +158,7 @@ class Arrivals {
   std::uint64_t all_places() const {
     return static_cast<std::uint64_t>(contract_.nodes) * blocks_per_node_ * elements_per_block_;
   }
+  bool by_bits() const;
   void add_combination(Rank to, ConstSpan element);
   double expected_bytes() const;
 

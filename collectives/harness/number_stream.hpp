@@ -57,7 +57,7 @@ class NumberStream {
     }
   }
 
-  static constexpr std::size_t chunk_bytes = 4096;
+  static constexpr std::size_t chunk_bytes = 1024;
 
  private:
   static constexpr unsigned bits = 7, word_bits = 64;

@@ -91,7 +91,7 @@ struct ReplayOptions {
   bool waits = false;  // fill Replay::waits
   ReplayObserver* observer = nullptr;
   bool checked = false;  // check() found that sends and receives match: it is not called again
-  Ticks limit = std::numeric_limits<Ticks>::max();  // a replay that takes longer is stopped
+  Ticks limit = std::numeric_limits<Ticks>::max();  // if it takes longer, it is stopped
 };
 
 struct ScheduleReport;

@@ -1,4 +1,4 @@
-// The parallel loop of recording and checking.
+// The parallel loop of dry runs, checks, proofs and replays.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 

@@ -21,7 +21,7 @@
 
 namespace wormcube {
 
-/// What all nodes of a proof share. Between two deliveries it does not change.
+/// What all nodes of a proof share. `stopping` changes only while no node runs.
 struct ProofSetting {
   const Topology& topology;
   const Program& program;
@@ -31,14 +31,16 @@ struct ProofSetting {
   bool stopping = false;  // every step throws Stopped
 };
 
-/// What the nodes that one task runs, one after the other, post meanwhile.
+class ProofNode;
+
+/// What the nodes of one thread post until the next delivery.
 struct ProofLane {
   PostedSteps posted;
   StepRules rules;
-  std::vector<std::pair<std::size_t, Rank>> failures;  // step and node of programs that have thrown
+  std::vector<const ProofNode*> failed;  // their programs have thrown
 };
 
-/// Threads  one at a time runs it, or calls anything else.
+/// Threads  one runs it; others may call the rest while it does not run.
 class ProofNode final : public Node {
  public:
   ProofNode(const ProofSetting& setting, Rank rank, const Stacks& stacks)

@@ -5,6 +5,7 @@
 #include "wormcube/runtime/base/error.hpp"
 #include "wormcube/runtime/base/fiber/fiber.hpp"
 #include "wormcube/runtime/base/host/faults.hpp"
+#include "wormcube/runtime/base/host/memory.hpp"
 #include "wormcube/runtime/schedule/long_loop.hpp"
 #include "wormcube/runtime/schedule/named.hpp"
 #include "wormcube/runtime/schedule/parallel.hpp"
@@ -12,15 +13,21 @@
 #include "wormcube/runtime/schedule/step_matcher.hpp"
 
 #include <algorithm>
+#include <condition_variable>
+#include <cstdint>
 #include <cstring>
 #include <deque>
 #include <exception>
 #include <functional>
 #include <limits>
+#include <mutex>
+#include <numeric>
 #include <optional>
 #include <set>
 #include <string>
 #include <string_view>
+#include <system_error>
+#include <thread>
 #include <utility>
 #include <vector>
 
@@ -35,11 +42,76 @@ constexpr std::size_t stack_bytes = std::size_t{256} << 10;
 /// The node whose program the calling thread runs.
 thread_local const ProofNode* resumed = nullptr;
 
-/// Threads     run() is for one. Between two deliveries it lets others run the nodes that can go on,
-///             group by group: each node's program, and each group's lane, belongs to one thread
-///             until the loop over the groups ends, which publishes what they have posted to the
-///             calling thread. Messages are copied in such a loop, too: they have different
-///             receivers' memory for a target, and no node runs. The rest is the calling thread's.
+/// The calling thread and some more.
+///
+/// Threads     one calls run() and is number 0.
+/// Invariants  round_, work_ and left_ are guarded by the mutex: what the caller has written before
+///             run() is published to all, and what they write to the caller when run() returns.
+class Crew {
+ public:
+  /// \param most  threads; fewer where the system has no more
+  explicit Crew(std::size_t most) {
+    threads_.reserve(most);
+    try {
+      while (size() < most) threads_.emplace_back([this, k = size()] { live(k); });
+    } catch (const std::system_error&) {
+      // The threads that there are do the work.
+    }
+  }
+  ~Crew() {
+    begin(nullptr);
+    for (std::thread& thread : threads_) thread.join();
+  }
+  Crew(const Crew&) = delete;
+  Crew& operator=(const Crew&) = delete;
+
+  std::size_t size() const { return threads_.size() + 1; }
+  /// Calls work(k) on each thread k; returns when all have. It must not throw.
+  void run(const std::function<void(std::size_t)>& work) {
+    begin(&work);
+    work(0);
+    std::unique_lock lock(mutex_);
+    ended_.wait(lock, [&] { return left_ == 0; });
+  }
+
+ private:
+  using Work = const std::function<void(std::size_t)>*;
+
+  void begin(Work work) {
+    {
+      const std::lock_guard lock(mutex_);
+      work_ = work, left_ = threads_.size();
+      ++round_;
+    }
+    begun_.notify_all();
+  }
+  void live(std::size_t k) {
+    keep_signal_stack();
+    std::unique_lock lock(mutex_);
+    for (std::uint64_t round = 1;; ++round) {
+      begun_.wait(lock, [&] { return round_ == round; });
+      const Work work = work_;
+      if (work == nullptr) return;
+      lock.unlock();
+      (*work)(k);
+      lock.lock();
+      if (--left_ == 0) ended_.notify_one();
+    }
+  }
+
+  std::mutex mutex_;
+  std::condition_variable begun_, ended_;
+  std::uint64_t round_ = 0;
+  Work work_ = nullptr;  // null: the end
+  std::size_t left_ = 0;
+  std::vector<std::thread> threads_;
+};
+
+/// Threads     run() is for one. Between two deliveries a crew runs the nodes that can go on: each
+///             thread has nodes of its own, from beginning to end, because the strands and the
+///             exceptions of a fiber belong to its thread; and a lane of its own. Messages are
+///             copied in a loop on several threads, too: they have different receivers' memory for
+///             a target, and no node runs. The rest is the calling thread's.
 /// Invariants  a step is delivered when no node can go on: then all have posted it that ever will.
 class Proof {
  public:
@@ -51,9 +123,9 @@ class Proof {
                  std::clamp<std::size_t>(most_posted / static_cast<std::size_t>(topology.nodes()),
                                          1, most_steps)},
         listener_(listener),
-        threads_(threads),
         stacks_(static_cast<std::size_t>(topology.nodes()), stack_bytes),
-        lanes_(static_cast<std::size_t>(topology.nodes()) / most_in_group + 1),
+        crew_(threads_for(threads, topology.nodes())),
+        lanes_(crew_.size()),
         matcher_(topology.nodes()) {}
 
   void run() {
@@ -64,15 +136,12 @@ class Proof {
       nodes_.emplace_back(setting_, rank, stacks_);
     }
     for (Rank rank = 0; rank < setting_.topology.nodes(); ++rank) ready_.push_back(rank);
+    for (ProofLane& lane : lanes_) lane.failed.reserve(nodes_.size());  // no thread may throw
     LongLoop loop("proof", 0);
-    while (advance()) {
-      loop.step();
-      try {
-        deliver();
-      } catch (...) {
-        failure_ = std::current_exception();
-        break;
-      }
+    try {
+      for (; advance(); loop.step()) deliver();
+    } catch (...) {
+      failure_ = std::current_exception();
     }
     if (failure_ != nullptr) {
       stop();
@@ -82,23 +151,29 @@ class Proof {
 
  private:
   static constexpr std::size_t most_posted = 1 << 17, most_steps = 16;  // of all nodes, of one
-  static constexpr std::size_t most_in_group = 256;
+  /// A node that goes on, or a message, takes less than a microsecond.
+  static constexpr std::size_t worth_a_thread = 256;
 
-  /// Calls body(g, first, end) for each group of a range of `count`. Groups are large: a node that
-  /// goes on, or a message, takes less than a microsecond.
-  template <class Body>
-  void each_group(std::size_t count, const Body& body) const {
-    const std::size_t in_group = threads_ == ProofThreads::all ? most_in_group : count;
-    if (count <= in_group) {
-      if (count > 0) body(std::size_t{0}, std::size_t{0}, count);
-      return;
-    }
-    parallel_for_each_index((count + in_group - 1) / in_group, [&](std::size_t group) {
-      body(group, group * in_group, std::min((group + 1) * in_group, count));
+  static std::size_t threads_for(ProofThreads threads, Rank nodes) {
+    const std::size_t most = static_cast<std::size_t>(nodes) / worth_a_thread;
+    if (threads == ProofThreads::calling || most < 2) return 1;
+    return std::min(most, static_cast<std::size_t>(loop_threads()));
+  }
+  /// Calls f(node, lane) for each of these nodes, on its own thread.
+  template <class F>
+  void on_own_threads(std::span<const Rank> ascending, const F& f) {
+    const auto nodes = static_cast<std::size_t>(setting_.topology.nodes());
+    crew_.run([&](std::size_t k) {
+      const auto first = static_cast<Rank>(nodes * k / crew_.size());
+      const auto end = static_cast<Rank>(nodes * (k + 1) / crew_.size());
+      for (auto rank = std::ranges::lower_bound(ascending, first);
+           rank != ascending.end() && *rank < end; ++rank) {
+        f(nodes_[static_cast<std::size_t>(*rank)], lanes_[k]);
+      }
     });
   }
 
-  void resume(ProofNode& node, ProofLane& lane) {
+  static void resume(ProofNode& node, ProofLane& lane) {
     const ProofNode* const outer = std::exchange(resumed, &node);  // a program may prove another
     node.run(lane);
     resumed = outer;
@@ -108,20 +183,15 @@ class Proof {
   /// none or a program has failed before it.
   bool advance() {
     std::ranges::sort(ready_);
-    each_group(ready_.size(), [&](std::size_t group, std::size_t first, std::size_t end) {
-      keep_signal_stack();
-      ProofLane& lane = lanes_[group];
-      for (std::size_t i = first; i < end; ++i) {
-        ProofNode& node = nodes_[static_cast<std::size_t>(ready_[i])];
-        resume(node, lane);
-        if (node.failure() != nullptr) lane.failures.emplace_back(node.at(), node.rank());
-      }
+    on_own_threads(ready_, [](ProofNode& node, ProofLane& lane) {
+      resume(node, lane);
+      if (node.failure() != nullptr) lane.failed.push_back(&node);
     });
     ready_.clear();
     step_ = no_step;
     for (ProofLane& lane : lanes_) {
-      failures_.insert(lane.failures.begin(), lane.failures.end());
-      lane.failures.clear();
+      for (const ProofNode* const node : lane.failed) failures_.emplace(node->at(), node->rank());
+      lane.failed.clear();
       if (!lane.posted.empty()) step_ = std::min(step_, lane.posted.first());
     }
     if (!failures_.empty() && failures_.begin()->first <= step_) {
@@ -145,11 +215,7 @@ class Proof {
       }
     }
     match();
-    each_group(matched_.size(), [&](std::size_t /*group*/, std::size_t first, std::size_t end) {
-      for (std::size_t i = first; i < end; ++i) {
-        copy(matched_[i].send->pieces(), matched_[i].receive->pieces());
-      }
-    });
+    copy_all();
     for (const Matched& each : matched_) {
       if (!listener_) break;
       listener_(
@@ -161,6 +227,18 @@ class Proof {
       }
       lane->posted.give_back(std::move(step));
     }
+  }
+
+  void copy_all() const {
+    const auto copy_group = [&](std::size_t group) {
+      const std::size_t first = group * worth_a_thread;
+      for (std::size_t i = first; i < std::min(first + worth_a_thread, matched_.size()); ++i) {
+        copy(matched_[i].send->pieces(), matched_[i].receive->pieces());
+      }
+    };
+    const std::size_t groups = (matched_.size() + worth_a_thread - 1) / worth_a_thread;
+    if (crew_.size() > 1) return parallel_for_each_index(groups, copy_group);
+    for (std::size_t group = 0; group < groups; ++group) copy_group(group);
   }
 
   void match() {
@@ -219,9 +297,11 @@ class Proof {
   /// Throws Stopped in every program that waits in a step, so that its stack unwinds.
   void stop() {
     setting_.stopping = true;
-    for (ProofNode& node : nodes_) {
-      if (!node.ended()) resume(node, lanes_.front());
-    }
+    std::vector<Rank> all(nodes_.size());
+    std::iota(all.begin(), all.end(), 0);
+    on_own_threads(all, [](ProofNode& node, ProofLane& lane) {
+      if (!node.ended()) resume(node, lane);
+    });
   }
 
   [[noreturn]] void report() const {
@@ -245,7 +325,6 @@ class Proof {
 
   ProofSetting setting_;
   const Listener& listener_;
-  const ProofThreads threads_;
   Stacks stacks_;
   std::deque<ProofNode> nodes_;
   std::vector<Rank> ready_;  // can go on: all that they have posted is delivered
@@ -256,7 +335,8 @@ class Proof {
     const PostedOp *send, *receive;
   };
   std::vector<Matched> matched_;  // its messages
-  std::vector<ProofLane> lanes_;  // of the groups
+  Crew crew_;
+  std::vector<ProofLane> lanes_;  // of its threads
   StepMatcher<PostedOp> matcher_;
   std::set<std::pair<std::size_t, Rank>> failures_;  // step and node of programs that have thrown
   std::exception_ptr failure_;

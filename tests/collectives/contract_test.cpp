@@ -620,6 +620,22 @@ TEST_CASE("on large networks arrivals are kept in order, and looked through at t
   CHECK(again.repeated() == 3);
   CHECK(again.first() == "node 17 receives block 4095 of node 3 twice");
 
+  // So many nodes that each one's places are sorted: no bit for each of all.
+  const Contract large = contract_for(operations::scatter, 12000, 8, Pattern::tags);
+  const Oracle of_large(large);
+  of_large.write({2, 3, 11000}, one);
+  of_large.write({2, 3, 5}, two);
+  Arrivals sorted(large, 7);
+  REQUIRE(sorted.counted());
+  sorted.add(9, both);
+  sorted.add(11000, first);
+  sorted.add(9, first);
+  sorted.add(3, both);
+  sorted.finish();
+  CHECK(sorted.repeated() == 1);
+  CHECK(sorted.first() == "node 9 receives block 11000 of node 2 twice");
+  CHECK(Arrivals::bytes(large, 1e6) < 2e7);
+
   CHECK_FALSE(Arrivals(contract, 1.3e9).counted());  // a byte or more each
   CHECK(Arrivals::bytes(contract, 1e9) == Approx(1e9).epsilon(0.01));
   CHECK(Arrivals::bytes(contract, 1.3e9) == 0);

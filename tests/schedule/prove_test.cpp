@@ -529,7 +529,24 @@ void pass_on(Node& node, int steps) {
   };
   node.local([&] { put(place(0), node.rank()); });
   for (int t = 0; t < steps; ++t) {
-    node.step({send(Move{0, 1}, place(t)), receive(Move{0, -1}, place(t + 1))});
+    const auto step = [&] {
+      node.step({send(Move{0, 1}, place(t)), receive(Move{0, -1}, place(t + 1))});
+    };
+    if (t % 5 == 3) {  // it waits while it handles an exception
+      try {
+        throw node.rank();
+      } catch (Rank) {
+        step();
+        node.local([] {});
+        try {
+          throw;
+        } catch (Rank thrown) {
+          if (thrown != node.rank()) throw std::runtime_error("another's exception");
+        }
+      }
+    } else {
+      step();
+    }
     if ((node.rank() + t) % 9 != 4) continue;
     node.local([&] {
       const std::int64_t expected = mod(node.rank() - t - 1, node.size());

@@ -24,6 +24,7 @@
 #include "wormcube/runtime/base/error.hpp"
 
 #include <algorithm>
+#include <iterator>
 #include <map>
 #include <memory>
 #include <utility>
@@ -66,10 +67,13 @@ Contest contest_of(const BestCommand& options, Operation operation, Weights& wei
   Contest contest{bytes, {}};
   auto ranked = options.ranked.rank(operation, weights, options.model, bytes, ports);
   if (figures != nullptr) {
-    // The table has the best and the runner-up, and the formulas' choice, which is the first.
+    // The table names the best and the runner-up. Those without formulas do not take part.
     constexpr std::size_t of_table = 2;
     const bool whole = !options.output.text() || options.output.has_files();
-    figures->compute(ranked, bytes, ports, whole ? CallFigures::all : of_table);
+    std::vector<Priced> taking_part;
+    std::ranges::copy_if(ranked, std::back_inserter(taking_part),
+                         [](const Priced& each) { return each.us.has_value(); });
+    figures->compute(taking_part, bytes, ports, whole ? CallFigures::all : of_table);
   }
   for (Priced& priced : ranked) {
     Contestant contestant{std::move(priced),

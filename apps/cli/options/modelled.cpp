@@ -11,8 +11,10 @@
 #include "wormcube/runtime/base/error.hpp"
 #include "wormcube/runtime/schedule/parallel.hpp"
 
+#include <exception>
 #include <limits>
 #include <mutex>
+#include <optional>
 #include <queue>
 #include <utility>
 #include <vector>
@@ -139,7 +141,7 @@ CallFigures::Answer ReplayedTimes::replayed(const Schedule& schedule, bool all_p
   MachineModel model = model_;
   model.all_port = all_port;
   const Replay result = replay(schedule, routing_, model, {.steps = false, .limit = limit});
-  if (result.stopped) return {{}, "stopped: it takes longer than the best"};
+  if (result.stopped) return {{}, "stopped: others take less time"};
   return {result.time, result.deadlock.substr(0, result.deadlock.find('\n'))};
 }
 
@@ -150,7 +152,7 @@ void ReplayedTimes::compute(std::span<const Priced> calls, Bytes block_bytes, Po
     bool all_port;
     std::string key;
     Recorded schedule;
-    Answer answer;
+    std::optional<Answer> answer;  // none: it failed, and fails again when it is asked for
   };
   // Schedules do not depend on the ports.
   const auto key_of_schedule = [&](const Call& call) {
@@ -174,11 +176,16 @@ void ReplayedTimes::compute(std::span<const Priced> calls, Bytes block_bytes, Po
         call.schedule = std::make_shared<const Schedule>(
             record_call(*call.collective, topology(), block_bytes));
       }
-      call.answer = replayed(*call.schedule, call.all_port, lowest.limit());
+      // The first is the formulas' choice, whose time is always needed.
+      call.answer = replayed(*call.schedule, call.all_port, i == 0 ? no_limit : lowest.limit());
+      if (call.answer->figure) lowest.add(*call.answer->figure);
+    } catch (const TimeLimit&) {
+      throw;
     } catch (const UsageError& error) {
-      call.answer.reason = error.what();
+      call.answer = Answer{{}, error.what()};
+    } catch (const std::exception&) {
+      // Whoever asks for it gets the exception.
     }
-    if (call.answer.figure) lowest.add(*call.answer.figure);
   };
   constexpr double most_messages = 1 << 20;  // of schedules that are in memory at the same time
   if (messages_of(calls, topology().nodes()) <= most_messages) {
@@ -191,7 +198,9 @@ void ReplayedTimes::compute(std::span<const Priced> calls, Bytes block_bytes, Po
     }
   }
   recorded_ = std::move(recorded);
-  for (Call& call : unknown) keep(std::move(call.key), std::move(call.answer));
+  for (Call& call : unknown) {
+    if (call.answer) keep(std::move(call.key), *std::move(call.answer));
+  }
 }
 
 CallFigures::Answer EmulationWork::figure_of(const Collective& collective, Bytes block_bytes,

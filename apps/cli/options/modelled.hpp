@@ -89,8 +89,9 @@ class ReplayedTimes final : public CallFigures {
   ReplayedTimes(const Topology& topology, const MachineModel& model, int virtual_channels = 2)
       : CallFigures(topology), model_(model), routing_(topology, virtual_channels) {}
   void require_affordable(std::string_view what, double messages) const override;
-  /// Several at a time, unless they are large; schedules are kept until another size comes, for the
-  /// other ports. Replays above the needed figures are stopped.
+  /// Several at a time, unless they are large. Their schedules are kept until the next call, which
+  /// may be for the other ports. Except the first one's, a replay that takes longer than the needed
+  /// lowest figures found so far is stopped, even if a deadlock would end it.
   void compute(std::span<const Priced> calls, Bytes block_bytes, Ports ports,
                std::size_t needed) override;
 

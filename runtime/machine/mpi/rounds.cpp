@@ -48,7 +48,7 @@ void MpiMachine::Impl::schedule() {
 }
 
 // No node can continue: check for arrivals, or whether any are possible. MPI may yield the core in
-// each check, so that every one finds an arrival: the clock does not wait for a check without.
+// each check, so that every one finds an arrival: after some of them the clock is looked at, too.
 void MpiMachine::Impl::turn() {
   constexpr int most_arrivals = 64;  // without a look at the clock
   if (transport_.poll(*this)) {
