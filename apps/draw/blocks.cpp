@@ -220,10 +220,9 @@ void follow_tags(const Collective& collective, const Schedule& schedule, const C
           const std::uint64_t tag = read_tag(contract, element), origin = tag >> 40,
                               block = tag >> 16 & 0xffffff, index = tag & 0xffff;
           if (origin >= static_cast<std::uint64_t>(contract.nodes) ||
-              block >= static_cast<std::uint64_t>(contract.gives(static_cast<Rank>(origin)))) {
+              block >= static_cast<std::uint64_t>(contract.gives(static_cast<Rank>(origin))) ||
+              (parts == 1 && index > 0))
             return;
-          }
-          if (parts == 1 && index > 0) return;
           units.push_back((result.bases[origin] + block) * parts + (parts > 1 ? index % parts : 0));
         });
         steps.arrive(delivery, std::move(units));
@@ -453,23 +452,21 @@ void follow_partial_results(const Collective& witnessed_collective, const Schedu
       });
   std::vector<std::byte> buffer;
   Verification verification(contract);
-  prove(
-      topology, collective_program(witnessed_collective, contract, &verification),
-      [&](const Delivery& delivery) {
-        std::vector<PartialResult> carried;
-        for_each_element<Interval>(delivery.pieces, buffer, [&](const Interval& element) {
-          const std::size_t column =
-              static_cast<std::size_t>(read_block(contract, element.block)) * parts +
-              (parts > 1 ? element.index % parts : 0);
-          if (column >= columns || (parts == 1 && element.index > 0)) return;
-          std::uint64_t sum = 0;
-          std::memcpy(&sum, &element, sizeof(sum));  // a multiset's first member
-          const auto first = static_cast<std::size_t>(element.first);
-          carried.push_back({column, {{first, static_cast<std::size_t>(element.last)}}, sum});
+  prove(topology, collective_program(witnessed_collective, contract, &verification),
+        [&](const Delivery& delivery) {
+          std::vector<PartialResult> carried;
+          for_each_element<Interval>(delivery.pieces, buffer, [&](const Interval& element) {
+            const std::size_t column =
+                static_cast<std::size_t>(read_block(contract, element.block)) * parts +
+                (parts > 1 ? element.index % parts : 0);
+            if (column >= columns || (parts == 1 && element.index > 0)) return;
+            std::uint64_t sum = 0;
+            std::memcpy(&sum, &element, sizeof(sum));  // a multiset's first member
+            const auto first = static_cast<std::size_t>(element.first);
+            carried.push_back({column, {{first, static_cast<std::size_t>(element.last)}}, sum});
+          });
+          steps.arrive(delivery, std::move(carried));
         });
-        steps.arrive(delivery, std::move(carried));
-      },
-      ProofThreads::all);
   steps.finish();
   if (!partial.complete()) {
     result.reason = "the payloads alone do not show which operands each node has combined";

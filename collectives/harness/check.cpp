@@ -66,22 +66,16 @@ std::string reason_not_to_prove(const CheckResult& result, const CheckOptions& o
   return {};
 }
 
-/// Whether an exception of a proof says that the system has no memory, threads or stacks left: then
-/// nothing is known of the program.
+/// Whether memory, threads or stacks have run out: then nothing is known of the program.
 bool lacks_room(const std::exception& error) {
   return holds<NoRoom, std::bad_alloc, std::system_error>(error);
 }
 
-/// Of the blocks that all messages bring.
-double arriving_elements(const CheckResult& result, const Contract& contract) {
-  return static_cast<double>(result.report.total_bytes) /
-         static_cast<double>(contract.element_bytes());
-}
-
-void prove_by_run(CheckResult& result, const Topology& topology, const Contract& contract) {
+void prove_by_run(CheckResult& result, const Topology& topology, const Contract& contract,
+                  double elements) {
   try {
     Verification verification(contract);
-    Arrivals arrivals(contract, arriving_elements(result, contract));
+    Arrivals arrivals(contract, elements);
     prove(
         topology, collective_program(result.collective, contract, &verification),
         [&](const Delivery& delivery) { arrivals.add(delivery.to, delivery.pieces); },
@@ -331,10 +325,8 @@ CheckResult check_collective(const Collective& collective, const Topology& topol
   // Before the predictions, which count the links of large networks.
   const MemoryNeed need = need_to_check(collective, topology, options);
   const Program program = collective_program(result.collective, contract, nullptr);
-  result.topology = topology.name();
-  result.nodes = topology.nodes();
-  result.all_port = options.all_port;
-  result.block_bytes = contract.block_bytes;
+  result.topology = topology.name(), result.nodes = topology.nodes();
+  result.all_port = options.all_port, result.block_bytes = contract.block_bytes;
   // Of the operator that tracks ranks: it commutes if the call's does.
   result.predicted = result.collective.predict(topology);
   const Ports ports = options.all_port ? Ports::all : Ports::one;
@@ -354,12 +346,13 @@ CheckResult check_collective(const Collective& collective, const Topology& topol
   count(result, contract);
 
   give_back_memory();  // the schedule's
-  const double proof_bytes = bytes_to_prove(need, contract, arriving_elements(result, contract));
+  const auto elements = static_cast<double>(result.report.total_bytes / contract.element_bytes());
+  const double proof_bytes = bytes_to_prove(need, contract, elements);
   if (const std::string reason = reason_not_to_prove(result, options); reason.empty()) {
     const AvailableMemory available = available_memory();
     if (proof_bytes <= available.bytes) {
       require_memory("the proof", proof_bytes, "", available);  // noted as expected
-      prove_by_run(result, topology, contract);
+      prove_by_run(result, topology, contract, elements);
       if (operation->reduces && !contract.commutes) {
         result.keeps_order = result.delivered, result.order = result.proof;
       } else if (operation->reduces) {
