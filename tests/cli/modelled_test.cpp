@@ -55,7 +55,8 @@ TEST_CASE("list --cost replay gives replay's times, sorts by them and marks the 
 
 TEST_CASE("best --cost replay: a table without the slower times names the winners of the whole one",
           "[cli][replay]") {
-  const std::string call = "best --on torus:3x3,mesh:2x4,complete:12 --cost replay --bytes 64,4K --ports both ";
+  const std::string call =
+      "best --on torus:3x3,mesh:2x4,complete:12 --cost replay --bytes 64,4K --ports both ";
   const auto whole = run_wormcube(call + "--json -").json();
   REQUIRE(whole.size() > 40);
   std::size_t slower = 0;
