@@ -346,13 +346,13 @@ CheckResult check_collective(const Collective& collective, const Topology& topol
   count(result, contract);
 
   give_back_memory();  // the schedule's
-  const auto elements = static_cast<double>(result.report.total_bytes / contract.element_bytes());
-  const double proof_bytes = bytes_to_prove(need, contract, elements);
+  const Bytes elements = result.report.total_bytes / contract.element_bytes();
+  const double proof_bytes = bytes_to_prove(need, contract, static_cast<double>(elements));
   if (const std::string reason = reason_not_to_prove(result, options); reason.empty()) {
     const AvailableMemory available = available_memory();
     if (proof_bytes <= available.bytes) {
       require_memory("the proof", proof_bytes, "", available);  // noted as expected
-      prove_by_run(result, topology, contract, elements);
+      prove_by_run(result, topology, contract, static_cast<double>(elements));
       if (operation->reduces && !contract.commutes) {
         result.keeps_order = result.delivered, result.order = result.proof;
       } else if (operation->reduces) {

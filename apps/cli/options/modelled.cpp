@@ -225,7 +225,7 @@ namespace {
 
 /// Shows the choice in progress.
 AutoChooser chooser_by(const Context& context, const std::string& by, const OutputOptions& output,
-                       AutoChooser choose) {
+                       const AutoChooser& choose) {
   return [=, &context](Operation operation, const Topology& topology, const CostModel& cost,
                        Bytes block_bytes, Ports ports, const Arguments& arguments) {
     Progress progress(context, output, "auto by " + by);
