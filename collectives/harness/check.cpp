@@ -79,7 +79,7 @@ void prove_by_run(CheckResult& result, const Topology& topology, const Contract&
     prove(
         topology, collective_program(result.collective, contract, &verification),
         [&](const Delivery& delivery) { arrivals.add(delivery.to, delivery.pieces); },
-        ProofThreads::all);
+        verification.entered == nullptr ? ProofThreads::all : ProofThreads::calling);
     arrivals.finish();
     const bool passed = verification.passed();
     result.proof = passed ? "proved by a run with blocks that are labelled with their origin"
