@@ -46,8 +46,7 @@ class CallFigures {
   virtual void require_affordable(std::string_view /*what*/, double /*messages*/) const {}
   const Answer& operator()(const Collective& collective, Bytes block_bytes, bool all_port);
   /// Computes the figures of all these calls at once, if that is faster, for operator().
-  /// \param needed  the lowest figures that are needed: a call that is above so many others may be
-  ///                left without one
+  /// \param needed  how many of the lowest figures are needed; the other calls may get none
   virtual void compute(std::span<const Priced> /*calls*/, Bytes /*block_bytes*/, Ports /*ports*/,
                        std::size_t /*needed*/) {}
   static constexpr std::size_t all = std::numeric_limits<std::size_t>::max();
