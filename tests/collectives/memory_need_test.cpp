@@ -329,6 +329,31 @@ TEST_CASE("as many pieces are recorded as are allowed, more are refused with bot
                     "the limit is 11; use fewer nodes or another algorithm, or wait (--longer)");
 }
 
+TEST_CASE("a program recorded within limits has the same schedule, on small and large networks") {
+  const Program program = [](Node& node) {
+    const Memory memory = node.memory(16);
+    node.phase("shift");
+    node.step({send(Move{0, 1}, memory.subspan(0, 8)), receive(Move{0, -1}, memory.subspan(8, 8))});
+    node.computes(5, 40);
+    node.phase("end");
+    if (node.rank() % 3 == 1) node.step();
+  };
+  for (const char* const network : {"ring:5", "ring:64", "ring:127", "ring:128", "ring:200"}) {
+    CAPTURE(network);
+    const Topology topology = Topology::parse(network);
+    const Schedule whole = record(topology, program);
+    const auto within = [&](std::int64_t most_pieces) {
+      return record_within_limits("check it", topology, program, 0, "it", most_pieces);
+    };
+    const Schedule again = within(2 * topology.nodes());
+    CHECK(again == whole);
+    CHECK(again.phases == whole.phases);
+    CHECK(again.computed == whole.computed);
+    CHECK(again.pieces == whole.pieces);
+    CHECK_THROWS_WITH(within(2 * topology.nodes() - 1), StartsWith("check it: the dry run would"));
+  }
+}
+
 TEST_CASE("a schedule is recorded with the table of routes, which may be what does not fit") {
   // 2 tables of a 16-bit word for each pair: 931 GiB; the schedule is 70 MiB.
   constexpr Rank nodes = 500'000;
