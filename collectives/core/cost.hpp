@@ -89,6 +89,9 @@ double predicted_us(const Prediction& prediction, const CostModel& model, Bytes 
 /// time: if an algorithm shares links, compare its link_blocks.
 struct LowerBound {
   std::optional<double> startups = {}, transmission_blocks = {};
+  /// What a port of some node must carry, at most transmission_blocks. Ports may be slower than
+  /// links: this takes the ports' time for a block, transmission_blocks at least the links' time.
+  std::optional<double> port_blocks = {};
   /// If each start-up moves one block to a neighbour: the bound on both, unrounded, and its name
   /// ("cut (4)").
   std::optional<Rational> exact = {};

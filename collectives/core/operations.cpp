@@ -70,25 +70,32 @@ namespace operations::detail {
 
 namespace {
 
-/// The larger of two limits in blocks: one port of a node, and the links with all ports. A port's
-/// bound is met wherever the links' bound is, which takes less time.
-LowerBound of_ports_and_links(const Limits& on, double one_port, const theory::LinkBound& links) {
-  if (on.ports == Ports::one && one_port >= links.blocks) {
-    return {.startups = on.rounds,
-            .transmission_blocks = one_port,
-            .transmission_source = "ports",
-            .tight = links.tight};
-  }
+/// The larger of two limits in blocks: what a port of some node carries, and the links with all
+/// ports. One port's bound is met wherever the links' bound is, which takes less time.
+LowerBound of_ports_and_links(const Limits& on, double port, const theory::LinkBound& links) {
+  const bool by_ports = on.ports == Ports::one && port >= links.blocks;
   return {.startups = on.rounds,
-          .transmission_blocks = links.blocks,
-          .transmission_source = links.source,
+          .transmission_blocks = by_ports ? port : links.blocks,
+          .port_blocks = port,
+          .transmission_source = by_ports ? "ports" : links.source,
           .tight = links.tight};
+}
+
+int ports_of(const Limits& on, Rank rank) {
+  return on.ports == Ports::one ? 1 : on.topology.ports(rank);
 }
 
 }  // namespace
 
+LowerBound by_ports(double startups, double blocks) {
+  return {.startups = startups,
+          .transmission_blocks = blocks,
+          .port_blocks = blocks,
+          .transmission_source = "ports"};
+}
+
 LowerBound one_block(const Limits& on, const Instance&) {
-  return of_ports_and_links(on, on.nodes > 1 ? 1 : 0, theory::broadcast_bound(on.topology));
+  return of_ports_and_links(on, 1.0 / on.fewest_ports, theory::broadcast_bound(on.topology));
 }
 
 LowerBound prefixes(const Limits& on, const Instance& in) {
@@ -97,47 +104,50 @@ LowerBound prefixes(const Limits& on, const Instance& in) {
   return bound;
 }
 
+/// 2 (p - 1) blocks leave nodes in total, and each node sends and receives at least one.
 LowerBound all_combined(const Limits& on, const Instance&) {
+  double ports = 0;
+  for (Rank v = 0; v < on.topology.nodes(); ++v) ports += ports_of(on, v);
   LowerBound bound =
-      of_ports_and_links(on, 2 * (on.nodes - 1) / on.nodes, theory::allreduce_bound(on.topology));
+      of_ports_and_links(on, std::max(2 * (on.nodes - 1) / ports, 1.0 / on.fewest_ports),
+                         theory::allreduce_bound(on.topology));
   bound.tight = bound.tight && on.ports == Ports::all;
   return bound;
 }
 
 LowerBound all_blocks(const Limits& on, const Instance&) {
-  return of_ports_and_links(on, on.nodes - 1, theory::allgather_bound(on.topology));
+  return of_ports_and_links(on, (on.nodes - 1) / on.fewest_ports,
+                            theory::allgather_bound(on.topology));
 }
 
 LowerBound blocks_at_root(const Limits& on, const Instance& in) {
   const std::vector<std::int64_t> each(in.nodes, 1);
-  return of_ports_and_links(on, on.nodes - 1,
+  return of_ports_and_links(on, (on.nodes - 1) / ports_of(on, in.root()),
                             theory::gathering_bound(on.topology, each, in.root()));
 }
 
 LowerBound exchange(const Limits& on, const Instance&) {
-  return of_ports_and_links(on, on.nodes - 1, theory::exchange_bound(on.topology));
+  return of_ports_and_links(on, (on.nodes - 1) / on.fewest_ports,
+                            theory::exchange_bound(on.topology));
 }
 
 /// A node that is not a source gets all; a source does not need its own.
 LowerBound source_blocks_in(const Limits& on, const Instance& in) {
   std::vector<std::int64_t> each(in.nodes, 0);
   for (Rank i = 0; i < in.sources(); ++i) each[in.source(i)] = 1;
-  const double k = in.sources();
-  return of_ports_and_links(on, k < on.nodes ? k : k - 1,
-                            theory::gathering_bound(on.topology, each));
+  double port = 0;
+  for (Rank v = 0; v < in.nodes; ++v) {
+    const auto lacking = static_cast<double>(in.sources() - each[v]);
+    port = std::max(port, lacking / ports_of(on, v));
+  }
+  return of_ports_and_links(on, port, theory::gathering_bound(on.topology, each));
 }
 
 /// Of each source alone: what the others use of the same links is not charged.
 LowerBound blocks_at_sources(const Limits& on, const Instance& in) {
   int fewest = on.most_ports;
-  if (on.ports == Ports::all) {
-    for (Rank i = 0; i < in.sources(); ++i) {
-      fewest = std::min(fewest, on.topology.ports(in.source(i)));
-    }
-  }
-  return {.startups = on.rounds,
-          .transmission_blocks = (on.nodes - 1) / fewest,
-          .transmission_source = "ports"};
+  for (Rank i = 0; i < in.sources(); ++i) fewest = std::min(fewest, ports_of(on, in.source(i)));
+  return by_ports(on.rounds, (on.nodes - 1) / fewest);
 }
 
 }  // namespace operations::detail
@@ -146,8 +156,11 @@ LowerBound lower_bound(Operation operation, const Topology& topology, Ports port
                        const Arguments& arguments) {
   if (operation->bound == nullptr) return {};
   if (topology.nodes() == 1) {
-    return {
-        .startups = 0, .transmission_blocks = 0, .transmission_source = "one node", .tight = true};
+    return {.startups = 0,
+            .transmission_blocks = 0,
+            .port_blocks = 0,
+            .transmission_source = "one node",
+            .tight = true};
   }
   return operation->bound(limits(topology, ports), {topology.nodes(), arguments});
 }

@@ -39,6 +39,7 @@ inline double others(double p) { return (p - 1) / p; }
 inline double there_and_back(double p) { return 2 * (p - 1) / p; }
 
 // The limits of the nodes' ports and of any routes over the links.
+LowerBound by_ports(double startups, double blocks);
 LowerBound one_block(const Limits& on, const Instance&);     ///< to all nodes, or combined to one
 LowerBound prefixes(const Limits& on, const Instance&);      ///< node 0's block to all, combined
 LowerBound all_combined(const Limits& on, const Instance&);  ///< at all nodes
@@ -152,6 +153,7 @@ inline constexpr OperationRow barrier{
         [](const Limits& on, const Instance&) {
           return LowerBound{.startups = on.rounds,
                             .transmission_blocks = 0,
+                            .port_blocks = 0,
                             .transmission_source = "no data",
                             .tight = true};
         }};
@@ -200,9 +202,7 @@ inline constexpr OperationRow shift{
     .bound =
         [](const Limits& on, const Instance& in) {
           const double moves = in.shifted_from(0) == 0 ? 0 : 1;
-          return LowerBound{.startups = moves,
-                            .transmission_blocks = moves / on.fewest_ports,
-                            .transmission_source = "ports"};
+          return detail::by_ports(moves, moves / on.fewest_ports);
         }};
 
 inline constexpr OperationRow permute{
@@ -219,9 +219,8 @@ inline constexpr OperationRow permute{
     .bound =
         [](const Limits& on, const Instance& in) {
           const double moves = in.arguments.permutation.is_identity(in.nodes) ? 0 : 1;
-          return LowerBound{.startups = moves,  // of the nodes that give their block away
-                            .transmission_blocks = moves / on.most_ports,
-                            .transmission_source = "ports"};
+          // of the nodes that give their block away
+          return detail::by_ports(moves, moves / on.most_ports);
         }};
 
 inline constexpr OperationRow k_broadcast{

@@ -51,6 +51,10 @@ void compare_bounds(CheckResult& result) {
   } else if (bound.startups) {
     compare("start-ups", startups, *bound.startups, fmt::format("{}", *bound.startups));
   }
+  if (bound.port_blocks) {
+    compare("transmission", result.transmission_blocks, *bound.port_blocks,
+            fmt::format("{}", *bound.port_blocks));
+  }
   if (bound.transmission_blocks) {
     compare("transmission with contention", result.link_blocks, *bound.transmission_blocks,
             fmt::format("{}", *bound.transmission_blocks));

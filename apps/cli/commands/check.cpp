@@ -12,6 +12,7 @@
 #include "wormcube/apps/cli/options/help.hpp"
 #include "wormcube/apps/cli/options/machine.hpp"
 #include "wormcube/apps/cli/options/modelled.hpp"
+#include "wormcube/apps/cli/options/near_winners.hpp"
 #include "wormcube/apps/cli/options/networks.hpp"
 #include "wormcube/apps/cli/options/numbers.hpp"
 #include "wormcube/apps/cli/options/ranked.hpp"
@@ -51,6 +52,8 @@ std::vector<Table::Column> check_columns(const RowNames& names, bool reduces, bo
           {.head = "transmitted", .unit = "blocks", .width = 8},
           {.head = "transmitted formula", .unit = "blocks", .wide = true},
           {.head = "transmitted bound", .unit = "blocks", .wide = true},
+          {.head = "busiest link", .unit = "blocks", .wide = true},
+          {.head = "busiest link bound", .unit = "blocks", .wide = true},
           {.head = "bound by", .text = true, .wide = true},
           {.head = "rearranged", .unit = "blocks", .width = 7, .wide = reduces, .drop = 1},
           {.head = "rearranged formula", .unit = "blocks", .wide = true},
@@ -107,6 +110,8 @@ std::vector<std::string> cells(const CheckResult& result, Bytes block_bytes,
           optimal_cell(result),
           cell(result.transmission_blocks),
           cell(result.predicted.transmission_blocks),
+          cell(result.lower_bound.port_blocks),
+          cell(result.link_blocks),
           cell(result.lower_bound.transmission_blocks),
           bound_source_cell(result.lower_bound),
           cell(result.rearranged_blocks),
@@ -369,6 +374,8 @@ Action add_check(CLI::App& program) {
       "  bound         lower bound for algorithms of this kind on this network (for\n"
       "                products: for algorithms that send single blocks between\n"
       "                neighbours)\n"
+      "  busiest link  blocks on the busiest directed link of each step, summed over\n"
+      "                the steps; compare it with its bound if messages share links\n"
       "  optimal       for algorithms that send blocks between neighbours: `met` if\n"
       "                the start-ups equal the bound, `best` if no integer lies\n"
       "                between them\n"

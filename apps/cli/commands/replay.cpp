@@ -12,6 +12,7 @@
 #include "wormcube/apps/cli/options/machine.hpp"
 #include "wormcube/apps/cli/options/model.hpp"
 #include "wormcube/apps/cli/options/modelled.hpp"
+#include "wormcube/apps/cli/options/near_winners.hpp"
 #include "wormcube/apps/cli/options/networks.hpp"
 #include "wormcube/apps/cli/options/numbers.hpp"
 #include "wormcube/apps/cli/options/ranked.hpp"
@@ -99,7 +100,8 @@ class Replayer {
       put(bounds_json, name, value ? Json(*value) : Json(nullptr), no_bound);
     };
     bound("startups_ps", bounds.startups);
-    bound("transmission_ps", bounds.transmission);
+    bound("ports_ps", bounds.ports);
+    bound("links_ps", bounds.links);
     bounds_json["ports_of_schedule_ps"] = bounds.schedule.ports;
     bounds_json["links_of_schedule_ps"] = bounds.schedule.links;
     bounds_json["highest_ps"] = bounds.highest();
@@ -324,8 +326,9 @@ ExitCode replay_command(Context& context, const ReplayCommand& given) {
   const AutoChooser choose =
       options.by == "replay"
           ? replaying_chooser(context, resolved.model, output, options.model.virtual_channels)
-      : options.by == "work" ? chooser_by_work(context, output)
-                             : chooser_by_formula(context, output);
+      : options.by == "work"
+          ? chooser_by_work(context, output)
+          : chooser_by_formula(context, output, resolved.model, options.model.virtual_channels);
   sweep.select(context, resolved.cost, choose);
   if (options.trace.wanted() && !sweep.is_single()) {
     throw UsageError("--trace needs a single algorithm, network and size");

@@ -9,25 +9,46 @@
 
 namespace wormcube::cli {
 
+/// The start-ups, one after the other, until data from one node can be at all nodes that need it. In
+/// a step a node receives one message, but in time it receives any number after one start-up.
+static double rounds_of_senders(const Collective& collective, const Topology& topology,
+                                Ports ports) {
+  const Instance on{topology.nodes(), collective.arguments};
+  Rank getting = 0;
+  for (Rank v = 0; v < on.nodes; ++v) {
+    getting += collective.operation()->ends_with(on, v) > 0 ? 1 : 0;
+  }
+  if (getting == 0) getting = on.nodes;  // a barrier
+  double rounds = 0;
+  const double spread = limits(topology, ports).most_ports + 1;
+  for (double reached = 1; reached < std::min(getting + 1, on.nodes); reached *= spread) ++rounds;
+  return rounds;
+}
+
 ReplayBounds bounds_of(const ReplayTask& task, const Schedule& schedule, const Routing& routing,
                        const MachineModel& model) {
   ReplayBounds bounds;
   bounds.schedule = schedule_bounds(schedule, routing, model);
   if (task.collective == nullptr) return bounds;
   const Collective& collective = *task.collective;
+  const Ports ports = model.all_port ? Ports::all : Ports::one;
   const LowerBound bound =
-      lower_bound(collective.operation(), schedule.topology,
-                  model.all_port ? Ports::all : Ports::one, collective.arguments);
+      lower_bound(collective.operation(), schedule.topology, ports, collective.arguments);
   if (bound.startups && *bound.startups > 0) {
-    const auto rounds = static_cast<Ticks>(*bound.startups);
+    const auto rounds = static_cast<Ticks>(
+        std::min(*bound.startups, rounds_of_senders(collective, schedule.topology, ports)));
     bounds.startups = (rounds - 1) * (model.startup + model.flit) + model.alone(1, 1);
   }
-  if (bound.transmission_blocks && collective.operation()->sizes == Sizes::equal) {
-    const auto flits = static_cast<std::int64_t>(*bound.transmission_blocks *
-                                                 static_cast<double>(task.block_bytes) /
+  const auto carries = [&](const std::optional<double>& blocks, Ticks flit) {
+    std::optional<Ticks> time;
+    if (!blocks || collective.operation()->sizes != Sizes::equal) return time;
+    const auto flits = static_cast<std::int64_t>(*blocks * static_cast<double>(task.block_bytes) /
                                                  static_cast<double>(model.flit_bytes));
-    if (flits > 0) bounds.transmission = model.alone(flits, 1);
-  }
+    if (flits > 0) time = model.startup + model.hop + flits * flit;
+    return time;
+  };
+  bounds.ports = carries(bound.port_blocks, model.port_flit());
+  bounds.links = carries(bound.transmission_blocks, model.flit);
   return bounds;
 }
 

@@ -25,19 +25,19 @@ struct ReplayTask {
 
 /// Lower bounds: for any algorithm of a call, and for its messages.
 struct ReplayBounds {
-  std::optional<Ticks> startups, transmission;
+  std::optional<Ticks> startups, ports, links;
   ScheduleBounds schedule;
   /// The highest bound for any algorithm; for a file's schedule, for these messages.
   Ticks highest() const {
-    if (startups || transmission) return std::max(startups.value_or(0), transmission.value_or(0));
-    return std::max(schedule.ports, schedule.links);
+    if (!startups && !ports && !links) return std::max(schedule.ports, schedule.links);
+    return std::max({startups.value_or(0), ports.value_or(0), links.value_or(0)});
   }
 };
 
 inline constexpr const char* of_a_file = "the schedule came from a file";
 
 /// R rounds of start-ups: each but the last takes at least a start-up and a flit through the port,
-/// the last a whole message.
+/// the last a whole message. What a port and a link must carry, each at its own rate.
 ReplayBounds bounds_of(const ReplayTask& task, const Schedule& schedule, const Routing& routing,
                        const MachineModel& model);
 

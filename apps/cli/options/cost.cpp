@@ -137,6 +137,7 @@ Json lower_bound_json(const LowerBound& bound) {
   const bool known = bound.transmission_blocks && !bound.transmission_source.empty();
   put(json, "startups", json_value(bound.startups), no_bound);
   put(json, "transmission_blocks", json_value(bound.transmission_blocks), no_bound);
+  put(json, "port_blocks", json_value(bound.port_blocks), no_bound);
   put(json, "transmission_source", known ? Json(bound.transmission_source) : Json(nullptr),
       bound.transmission_blocks ? "the operation does not name the kind of bound" : no_bound);
   put(json, "tight", bound.transmission_blocks ? Json(bound.tight) : Json(nullptr), no_bound);

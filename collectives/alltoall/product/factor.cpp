@@ -144,7 +144,11 @@ void require_factors(std::string_view algorithm, const Topology& topology, Ports
 LowerBound product_bound(const Setting& setting, Ports ports) {
   const theory::Bound bound = ports == Ports::one ? theory::one_port_bound(setting.topology)
                                                   : theory::all_port_bound(setting.topology);
-  return {bound.steps.value(), bound.steps.value(), bound.steps, bound.source, bound.source};
+  return {.startups = bound.steps.value(),
+          .transmission_blocks = bound.steps.value(),
+          .exact = bound.steps,
+          .source = bound.source,
+          .transmission_source = bound.source};
 }
 
 }  // namespace wormcube
