@@ -5,6 +5,7 @@
 #include "wormcube/apps/cli/options/algorithms.hpp"
 #include "wormcube/apps/cli/options/cluster.hpp"
 #include "wormcube/apps/cli/options/modelled.hpp"
+#include "wormcube/apps/cli/options/near_winners.hpp"
 #include "wormcube/apps/cli/options/numbers.hpp"
 #include "wormcube/collectives/harness/run.hpp"
 #include "wormcube/runtime/base/error.hpp"
@@ -115,8 +116,9 @@ void add_application_options(CLI::App& app, ApplicationOptions& options,
 }
 
 AutoChooser ApplicationOptions::chooser(const Context& context) const {
-  if (choice.by_work()) return chooser_by_work(context, output);
-  if (!choice.by_replay()) return {};
+  if (!choice.by_replay()) {
+    return auto_chooser(context, choice, output, machine.virtual_channels);
+  }
   MachineModel replays = choice.resolve().model;
   replays.lock_step = machine.lock_step;
   return replaying_chooser(context, replays, output, machine.virtual_channels);

@@ -13,6 +13,7 @@
 #include "wormcube/apps/cli/options/machine.hpp"
 #include "wormcube/apps/cli/options/measured.hpp"
 #include "wormcube/apps/cli/options/modelled.hpp"
+#include "wormcube/apps/cli/options/near_winners.hpp"
 #include "wormcube/apps/cli/options/networks.hpp"
 #include "wormcube/apps/cli/options/numbers.hpp"
 #include "wormcube/apps/cli/options/ranked.hpp"
@@ -40,7 +41,7 @@ struct BestCommand {
   RankedOptions ranked;
   std::vector<std::string> on;
   std::vector<std::string> bytes{"64..1M"};
-  std::string ports = "both";
+  std::string ports;  // empty: the machine's, else both
   CostModel model;
   ChoiceOptions choice;
   EqualCostOptions equal_cost;
@@ -61,11 +62,14 @@ std::vector<Operation> operations_of(const std::string& text) {
   return all;
 }
 
-/// By formula, or by replaying or running those that have formulas.
+/// By formula, and by replay those near the lowest; or by replaying or running those that have
+/// formulas.
 Contest contest_of(const BestCommand& options, Operation operation, Weights& weights, Bytes bytes,
-                   Ports ports, CallFigures* figures, MeasuredTimes* runs) {
+                   Ports ports, CallFigures* figures, NearWinners* near, MeasuredTimes* runs) {
   Contest contest{bytes, {}};
   auto ranked = options.ranked.rank(operation, weights, options.model, bytes, ports);
+  std::vector<CallFigures::Answer> replayed(ranked.size(), {{}, "--cost replay was not given"});
+  if (near != nullptr) replayed = (*near)(ranked, bytes, ports);
   if (figures != nullptr) {
     // The table names the best and the runner-up. Those without formulas do not take part.
     constexpr std::size_t of_table = 2;
@@ -75,15 +79,17 @@ Contest contest_of(const BestCommand& options, Operation operation, Weights& wei
                          [](const Priced& each) { return each.us.has_value(); });
     figures->compute(taking_part, bytes, ports, whole ? CallFigures::all : of_table);
   }
-  for (Priced& priced : ranked) {
-    Contestant contestant{std::move(priced),
-                          {{}, "--cost replay was not given"},
+  for (std::size_t i = 0; i < ranked.size(); ++i) {
+    Contestant contestant{std::move(ranked[i]),
+                          std::move(replayed[i]),
                           {{}, "--cost work was not given"},
                           {{}, "--cost measured was not given"},
                           {}};
     contestant.us = contestant.priced.us;
     contestant.first_by_formula = contest.ranked.empty() && contestant.us.has_value();
-    contestant.by_formula = runs == nullptr && figures == nullptr;
+    contestant.is_near_winner = contestant.replayed.figure.has_value();
+    contestant.by_formula = runs == nullptr && figures == nullptr && !contestant.is_near_winner;
+    if (contestant.is_near_winner) contestant.us = microseconds_of(*contestant.replayed.figure);
     const bool all_port = takes_all_ports(*contestant.collective().algorithm, ports);
     if (runs != nullptr && contestant.us) {
       contestant.measured = (*runs)(contestant.collective(), bytes, all_port);
@@ -98,7 +104,7 @@ Contest contest_of(const BestCommand& options, Operation operation, Weights& wei
     contest.ranked.push_back(std::move(contestant));
   }
   std::ranges::stable_sort(contest.ranked, {}, [](const Contestant& contestant) {
-    return standing(contestant.us, contestant.contention());
+    return std::pair(!contestant.is_near_winner, standing(contestant.us, contestant.contention()));
   });
   return contest;
 }
@@ -225,6 +231,8 @@ ExitCode best(Context& context, const BestCommand& given) {
   const std::vector<Operation> operations = operations_of(options.operation);
   options.ranked.require(operations);
   options.equal_cost.require(options.choice.by);
+  const bool ports_of_machine = options.ports.empty() && options.choice.has_machine();
+  options.ports = options.choice.ports_or_machines(options.ports);
   if (!options.markdown) print_operator(options.output, options.ranked, operations);
   if (!options.markdown) print_choice(options.output, options.choice, options.model);
   const bool by_replay = options.choice.by_replay(), by_work = options.choice.by_work(),
@@ -270,7 +278,7 @@ ExitCode best(Context& context, const BestCommand& given) {
                {.head = "runner-up", .text = true, .drop = 1},
                {.head = "runner-up / best"}});
   std::vector<Json> results;
-  bool any = false;
+  bool any = false, any_near = false;
   std::vector<double> formula_ratios;
   std::vector<std::string> notes;
   const auto total = static_cast<long>(operations.size() * topologies.size() *
@@ -289,6 +297,9 @@ ExitCode best(Context& context, const BestCommand& given) {
       const Topology& topology = weighed.topology();
       options.model = options.equal_cost.applied(model, topology);
       const std::unique_ptr<CallFigures> figures = call_figures(options.choice, topology);
+      std::optional near = options.equal_cost.given()
+                               ? std::nullopt
+                               : near_winners(options.choice, options.model, topology);
       std::optional<MeasuredTimes> runs;
       if (measured) runs.emplace(context, topology, options.machine, options.iterations);
       const std::vector<Ports> all_ports = ports_of(options.ports);
@@ -299,7 +310,8 @@ ExitCode best(Context& context, const BestCommand& given) {
                                      topology.name(), ports_name(ports)));
           progress(done++, total);
           contests_of[ports].push_back(contest_of(options, operation, weighed, bytes, ports,
-                                                  figures.get(), runs ? &*runs : nullptr));
+                                                  figures.get(), near ? &*near : nullptr,
+                                                  runs ? &*runs : nullptr));
         }
       }
       std::string row;
@@ -320,10 +332,11 @@ ExitCode best(Context& context, const BestCommand& given) {
         for (const auto& [first, last] : reigns(contests)) {
           const Contest& at = contests[first];
           const bool second = at.margin().has_value();
+          any_near = any_near || (at.has_winner() && at.winner().is_near_winner);
           table.add({std::string(operation->name), topology.name(), std::string(to_string(ports)),
                      size_text(at.block_bytes), size_text(contests[last].block_bytes),
-                     name_of(at.winner()), model_cell(at.winner().us, at.winner().at_least()),
-                     std::to_string(topology.links()), cell(links_time(options, topology, at)),
+                     name_of(at.winner()), at.winner().us_cell(), std::to_string(topology.links()),
+                     cell(links_time(options, topology, at)),
                      same_bits_cell(at.winner().collective(), topology),
                      second ? name_of(at.ranked[1]) : "-", cell(at.margin())},
                     at.has_winner());
@@ -348,6 +361,17 @@ ExitCode best(Context& context, const BestCommand& given) {
                          : measured ? "minimum times measured on this computer (the emulator's "
                                       "throughput), for algorithms with formulas"
                                     : "modelled times, contention included"));
+  if (ports_of_machine) {
+    print_note(options.output,
+               fmt::format("{} has {} per node; --ports both also ranks for other machines",
+                           options.choice.resolve().profile->name,
+                           options.ports == "one" ? "one port" : "a port for each link"));
+  }
+  if (any_near) {
+    print_note(options.output,
+               "`r`: replayed, as are all algorithms near it, because messages that share links "
+               "can take more or less than the modelled time");
+  }
   for (const std::string& note : notes) print_note(options.output, note);
   if (options.choice.by != "formula") print_note(options.output, agreement_text(formula_ratios));
   write_results(context, options.output, results, false);
@@ -366,11 +390,11 @@ Action add_best(CLI::App& program) {
   add_ranked_options(app, options->ranked);
   add_sizes_option(app, options->bytes, "Block sizes");
   app.add_option("--ports", options->ports,
-                 "Rank for one-port nodes, for all-port nodes, or for both")
+                 "Rank for one-port nodes, for all-port nodes, or for both (default: the ports of "
+                 "--machine, or else both)")
       ->type_name("one|all|both")
       ->check(no_number_of_ports())
-      ->check(one_of({"one", "all", "both"}))
-      ->capture_default_str();
+      ->check(one_of({"one", "all", "both"}));
   app.add_flag("--markdown", options->markdown, "Print a Markdown table for each operation")
       ->group("Output");
   add_choice_options(app, options->choice, options->model, "--cost",
@@ -392,7 +416,10 @@ Action add_best(CLI::App& program) {
   add_output_options(app, options->output);
   app.footer(
       "Each row is a range of block sizes with one winner: the algorithm and options with the "
-      "lowest modelled time, contention included (see `list`). Algorithms that `auto` never picks "
+      "lowest modelled time, contention included (see `list`). Where algorithms within 1.5 times "
+      "of it "
+      "share links, a replay of each decides (`r` behind the time). Algorithms that `auto` never "
+      "picks "
       "are left out unless --algorithm names them. Reductions are sums of doubles unless "
       "--operator and --type say otherwise. Algorithms whose rounded sums may differ from node to "
       "node in their last bits are also left out, as with `auto`. With --any-bits, they are ranked "

@@ -9,6 +9,10 @@
 
 namespace wormcube::cli {
 
+std::string Contestant::us_cell() const {
+  return model_cell(us, at_least()) + (is_near_winner ? "r" : "");
+}
+
 std::vector<std::string> Contest::ties() const {
   constexpr double rounding = 1e-9;
   std::vector<std::string> ties;

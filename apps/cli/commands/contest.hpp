@@ -23,11 +23,14 @@ struct Contestant {
   std::optional<double> us;  // the figure that decides
   bool first_by_formula = false;
   bool by_formula = true;
+  bool is_near_winner = false;  // replayed although the formulas rank
   const Collective& collective() const { return priced.collective; }
   /// How `us` includes contention: replays, emulation and measurements contain it.
   Contention contention() const {
     return by_formula ? priced.weighed.contention : Contention::counted;
   }
+  /// "354.9r": replayed.
+  std::string us_cell() const;
   bool at_least() const { return by_formula && priced.weighed.at_least(); }
   bool is_comparable() const { return us && contention() != Contention::unknown; }
 };

@@ -14,6 +14,7 @@
 #include "wormcube/apps/cli/options/machine.hpp"
 #include "wormcube/apps/cli/options/model.hpp"
 #include "wormcube/apps/cli/options/modelled.hpp"
+#include "wormcube/apps/cli/options/near_winners.hpp"
 #include "wormcube/apps/cli/options/networks.hpp"
 #include "wormcube/apps/cli/options/numbers.hpp"
 #include "wormcube/apps/cli/options/schedules.hpp"
@@ -120,7 +121,8 @@ ExitCode draw(Context& context, const DrawCommand& given) {
   const std::size_t page_limit = parse_bytes(options.page_limit);
   OutputOptions output = options.output;
   for (const std::string* file : files) output.quiet = output.quiet || *file == "-";
-  sweep.select(context, options.model, chooser_by_formula(context, output));
+  sweep.select(context, options.model,
+               chooser_by_formula(context, output, resolved.model, options.check.virtual_channels));
   if (sweep.rows().size() > most_plays) {
     throw UsageError(fmt::format(
         "{} algorithms run on {}, but a page compares at most {}; name them, as in --algorithm {}",

@@ -13,6 +13,7 @@
 #include "wormcube/apps/cli/options/help.hpp"
 #include "wormcube/apps/cli/options/machine.hpp"
 #include "wormcube/apps/cli/options/modelled.hpp"
+#include "wormcube/apps/cli/options/near_winners.hpp"
 #include "wormcube/apps/cli/options/networks.hpp"
 #include "wormcube/apps/cli/options/numbers.hpp"
 #include "wormcube/apps/cli/options/ranked.hpp"
@@ -70,12 +71,17 @@ struct ListCommand {
 /// One operation with blocks of one size: the algorithms with their cheapest options, and the picks
 /// of `auto`; empty where none runs.
 struct Ranked {
+  struct Pick {
+    Ports ports;
+    Collective collective;
+    std::optional<Ticks> replayed = {};  // where a replay decided between formulas
+  };
   std::vector<Priced> all;
-  std::vector<std::pair<Ports, Collective>> picks;
+  std::vector<Pick> picks;
 
-  /// \param figures  the figures that decide; nullptr: formulas
+  /// \param figures  the figures that decide; nullptr: formulas, and `near` where they are close
   Ranked(Operation operation, Weights& weights, const ListCommand& options, Bytes bytes,
-         CallFigures* figures)
+         CallFigures* figures, NearWinners* near)
       : all(options.ranked.rank(operation, weights, options.model, bytes, Ports::all)) {
     if (figures != nullptr) figures->compute(all, bytes, options.ports_of_rows(), CallFigures::all);
     for (const Ports ports : ports_of(options.ports)) {
@@ -87,21 +93,27 @@ struct Ranked {
         });
       }
       if (running.empty()) continue;
-      picks.emplace_back(ports, figures != nullptr
-                                    ? figures->least(running, bytes, ports).collective
-                                    : running.front().collective);
+      if (figures != nullptr) {
+        picks.push_back({ports, figures->least(running, bytes, ports).collective});
+      } else if (near != nullptr) {
+        const auto replayed = (*near)(running, bytes, ports);
+        const std::size_t winner = NearWinners::winner(replayed);
+        picks.push_back({ports, running[winner].collective, replayed[winner].figure});
+      } else {
+        picks.push_back({ports, running.front().collective});
+      }
     }
   }
 
   bool is_pick(Ports ports, const Collective& collective) const {
-    return std::ranges::any_of(picks, [&](const auto& pick) {
-      return pick.first == ports && pick.second.algorithm == collective.algorithm &&
-             pick.second.text() == collective.text();
+    return std::ranges::any_of(picks, [&](const Pick& pick) {
+      return pick.ports == ports && pick.collective.algorithm == collective.algorithm &&
+             pick.collective.text() == collective.text();
     });
   }
   /// "*": picked; "all": picked with all ports only; "no": never picked.
   std::string cell(const Collective& collective) const {
-    if (!picks.empty() && is_pick(picks.front().first, collective)) return "*";
+    if (!picks.empty() && is_pick(picks.front().ports, collective)) return "*";
     if (is_pick(Ports::all, collective)) return "all";
     return is_chosen_by_auto(*collective.algorithm) ? "" : "no";
   }
@@ -152,11 +164,13 @@ std::vector<Table::Column> columns_of_admitted(bool several_sizes, bool reduce,
   return columns;
 }
 
-/// "84.2 us" or "12.5 KiB of work", by the cost that `auto` minimized.
-std::string pick_text(const Collective& pick, Ports ports, Weights& weights,
-                      const ListCommand& options, Bytes bytes, CallFigures* figures) {
+/// "84.2 us", "84.2 us replayed" or "12.5 KiB of work", by the cost that `auto` minimized.
+std::string pick_text(const Ranked::Pick& picked, Weights& weights, const ListCommand& options,
+                      Bytes bytes, CallFigures* figures) {
+  const Collective& pick = picked.collective;
+  if (picked.replayed) return cell_rate(microseconds_of(*picked.replayed)) + " us replayed";
   if (figures != nullptr) {
-    const auto& answer = (*figures)(pick, bytes, takes_all_ports(*pick.algorithm, ports));
+    const auto& answer = (*figures)(pick, bytes, takes_all_ports(*pick.algorithm, picked.ports));
     if (!answer.figure) return "?";
     return fmt::format("{} {}", cell_rate(options.choice.cell_figure(*answer.figure)),
                        options.choice.by_work() ? "KiB of work" : "us");
@@ -172,7 +186,8 @@ class NetworkList {
       : options_(options),
         topology_(topology),
         weights_(topology, options.model.bus_us.has_value()),
-        figures_(call_figures(options.choice, topology)) {}
+        figures_(call_figures(options.choice, topology)),
+        near_(near_winners(options.choice, options.model, topology)) {}
 
   void add(const Algorithm& algorithm, const std::vector<Bytes>& sizes) {
     const Operation operation = algorithm.operation;
@@ -188,14 +203,15 @@ class NetworkList {
       return;
     }
     for (std::size_t size = 0; size < sizes.size(); ++size) {
-      const auto [ranked, is_new] = ranked_.try_emplace(
-          {operation->name, size}, operation, weights_, options_, sizes[size], figures_.get());
+      const auto [ranked, is_new] =
+          ranked_.try_emplace({operation->name, size}, operation, weights_, options_, sizes[size],
+                              figures_.get(), near_ ? &*near_ : nullptr);
       if (is_new) {
-        for (const auto& [ports, pick] : ranked->second.picks) {
+        for (const Ranked::Pick& pick : ranked->second.picks) {
           picks.push_back(
-              fmt::format("{} for {} of {} with {} ({})", pick.text(), operation->name,
-                          bytes_text(static_cast<double>(sizes[size])), ports_name(ports),
-                          pick_text(pick, ports, weights_, options_, sizes[size], figures_.get())));
+              fmt::format("{} for {} of {} with {} ({})", pick.collective.text(), operation->name,
+                          bytes_text(static_cast<double>(sizes[size])), ports_name(pick.ports),
+                          pick_text(pick, weights_, options_, sizes[size], figures_.get())));
         }
       }
       bool found = false;
@@ -307,6 +323,7 @@ class NetworkList {
   const Topology& topology_;
   Weights weights_;
   std::unique_ptr<CallFigures> figures_;
+  std::optional<NearWinners> near_;
   std::map<std::pair<std::string_view, std::size_t>, Ranked> ranked_;
   std::map<std::tuple<std::string_view, Ports, decltype(Algorithm::bound)>, LowerBound> bounds_;
 };
@@ -419,11 +436,7 @@ ExitCode list(Context& context, const ListCommand& given) {
     require_network(options);
     results = list_everything(algorithms, options.output);
   } else {
-    if (options.ports.empty()) {
-      options.ports = !options.choice.has_machine()                      ? "both"
-                      : options.choice.resolve().profile->model.all_port ? "all"
-                                                                         : "one";
-    }
+    options.ports = options.choice.ports_or_machines(options.ports);
     const std::vector<Bytes> sizes = parse_sizes(options.bytes);
     for (const Topology& topology : parse_topologies(options.on)) {
       complete = list_admitted(context, algorithms, topology, options, sizes, results) && complete;

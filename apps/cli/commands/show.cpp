@@ -15,6 +15,7 @@
 #include "wormcube/apps/cli/options/help.hpp"
 #include "wormcube/apps/cli/options/machine.hpp"
 #include "wormcube/apps/cli/options/modelled.hpp"
+#include "wormcube/apps/cli/options/near_winners.hpp"
 #include "wormcube/apps/cli/options/networks.hpp"
 #include "wormcube/apps/cli/options/numbers.hpp"
 #include "wormcube/apps/cli/options/schedules.hpp"

@@ -27,6 +27,12 @@ ModelOptions ChoiceOptions::model_options() const {
   return options;
 }
 
+std::string ChoiceOptions::ports_or_machines(const std::string& given) const {
+  if (!given.empty()) return given;
+  if (!has_machine()) return "both";
+  return resolve().profile->model.all_port ? "all" : "one";
+}
+
 double ChoiceOptions::cell_figure(std::int64_t figure) const {
   constexpr double ps_in_us = 1e6, bytes_in_kib = 1024;
   return static_cast<double>(figure) / (by_work() ? bytes_in_kib : ps_in_us);

@@ -25,6 +25,8 @@ struct ChoiceOptions {
   /// A replay's time or the work as printed: ticks in microseconds, bytes in KiB.
   double cell_figure(std::int64_t figure) const;
   bool has_machine() const { return !machine.empty(); }
+  /// --ports one|all|both where the command line leaves it open: the machine's, or both.
+  std::string ports_or_machines(const std::string& given) const;
   /// The machine to replay on: the profile, or the cost model's constants with flits of a byte. The
   /// command line overrides the profile. Throws UsageError for a time that is not a whole number of
   /// picoseconds.

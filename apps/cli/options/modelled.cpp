@@ -221,9 +221,6 @@ std::unique_ptr<CallFigures> call_figures(const ChoiceOptions& choice, const Top
   return std::make_unique<ReplayedTimes>(topology, choice.resolve().model, virtual_channels);
 }
 
-namespace {
-
-/// Shows the choice in progress.
 AutoChooser chooser_by(const Context& context, const std::string& by, const OutputOptions& output,
                        const AutoChooser& choose) {
   return [=, &context](Operation operation, const Topology& topology, const CostModel& cost,
@@ -234,9 +231,11 @@ AutoChooser chooser_by(const Context& context, const std::string& by, const Outp
   };
 }
 
+namespace {
+
 template <typename Figures>
-AutoChooser chooser_by(const Context& context, const std::string& by, const OutputOptions& output,
-                       Figures figures_on) {
+AutoChooser chooser_by_least(const Context& context, const std::string& by,
+                             const OutputOptions& output, Figures figures_on) {
   return chooser_by(
       context, by, output,
       AutoChooser([=](Operation operation, const Topology& topology, const CostModel& cost,
@@ -251,25 +250,14 @@ AutoChooser chooser_by(const Context& context, const std::string& by, const Outp
 
 AutoChooser replaying_chooser(const Context& context, const MachineModel& model,
                               const OutputOptions& output, int virtual_channels) {
-  return chooser_by(context, "replay", output, [=](const Topology& topology) {
+  return chooser_by_least(context, "replay", output, [=](const Topology& topology) {
     return ReplayedTimes(topology, model, virtual_channels);
   });
 }
 
 AutoChooser chooser_by_work(const Context& context, const OutputOptions& output) {
-  return chooser_by(context, "work", output,
-                    [](const Topology& topology) { return EmulationWork(topology); });
-}
-
-AutoChooser chooser_by_formula(const Context& context, const OutputOptions& output) {
-  return chooser_by(context, "formula", output, AutoChooser(cheapest));
-}
-
-AutoChooser auto_chooser(const Context& context, const ChoiceOptions& choice,
-                         const OutputOptions& output, int virtual_channels) {
-  if (choice.by_work()) return chooser_by_work(context, output);
-  if (!choice.by_replay()) return chooser_by_formula(context, output);
-  return replaying_chooser(context, choice.resolve().model, output, virtual_channels);
+  return chooser_by_least(context, "work", output,
+                          [](const Topology& topology) { return EmulationWork(topology); });
 }
 
 }  // namespace wormcube::cli

@@ -118,13 +118,12 @@ class EmulationWork final : public CallFigures {
 std::unique_ptr<CallFigures> call_figures(const ChoiceOptions& choice, const Topology& topology,
                                           int virtual_channels = 2);
 
-/// For select(): by replay or work if the choice says so, otherwise by formula.
-AutoChooser auto_chooser(const Context& context, const ChoiceOptions& choice,
-                         const OutputOptions& output, int virtual_channels = 2);
 /// \param model  to replay on
 AutoChooser replaying_chooser(const Context& context, const MachineModel& model,
                               const OutputOptions& output, int virtual_channels);
 AutoChooser chooser_by_work(const Context& context, const OutputOptions& output);
-AutoChooser chooser_by_formula(const Context& context, const OutputOptions& output);
+/// Shows the choice in progress. \param by  "formula"
+AutoChooser chooser_by(const Context& context, const std::string& by, const OutputOptions& output,
+                       const AutoChooser& choose);
 
 }  // namespace wormcube::cli

@@ -1,0 +1,145 @@
+// Replays that decide between algorithms whose modelled times are close.
+// SPDX-License-Identifier: Apache-2.0
+#include "wormcube/apps/cli/options/near_winners.hpp"
+
+#include "wormcube/runtime/base/error.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+namespace wormcube::cli {
+
+namespace {
+
+constexpr double band = 1.5;
+
+/// Whether messages never wait for one another, and all counts are known.
+bool takes_closed_form(const Priced& priced) {
+  return priced.weighed.contention == Contention::none && !priced.weighed.at_least();
+}
+
+/// Those with at most this modelled time, and the first two.
+std::vector<std::size_t> within(std::span<const Priced> ranked, double us) {
+  std::vector<std::size_t> near;
+  for (std::size_t i = 0; i < ranked.size(); ++i) {
+    if (ranked[i].us && (i < 2 || *ranked[i].us <= us)) near.push_back(i);
+  }
+  return near;
+}
+
+/// Messages, and blocks in them: what dry runs and replays take their time for. An upper bound.
+double work_of(std::span<const Priced> calls, Rank nodes) {
+  double blocks = 0;
+  for (const Priced& call : calls) {
+    blocks += call.weighed.prediction.transmission_blocks.value_or(0) * nodes;
+  }
+  return messages_of(calls, nodes) + blocks;
+}
+
+}  // namespace
+
+std::optional<MachineModel> machine_of(const CostModel& cost) {
+  bool whole = true;
+  const auto ticks = [&](double us) {
+    constexpr double ps_in_us = 1e6, rounding = 1e-9;
+    const double ps = us * ps_in_us, rounded = std::round(ps);
+    whole = whole && std::abs(ps - rounded) <= rounding * std::max(1.0, rounded);
+    return static_cast<Ticks>(rounded);
+  };
+  MachineModel model;
+  model.flit_bytes = static_cast<std::int64_t>(cost.flit_bytes);
+  model.startup = ticks(cost.startup_us);
+  model.flit = ticks(cost.link_byte_us() * cost.flit_bytes);
+  if (cost.link_us) model.port = ticks(cost.transfer_us * cost.flit_bytes);
+  model.hop = ticks(cost.link_hop_us());
+  model.rearrange = {ticks(cost.rearrange_us), 1};
+  model.combine = {ticks(cost.combine_us), 1};
+  if (!whole) return std::nullopt;
+  try {
+    model.require_valid();
+  } catch (const UsageError&) {
+    return std::nullopt;
+  }
+  return model;
+}
+
+std::vector<CallFigures::Answer> NearWinners::operator()(std::span<const Priced> ranked,
+                                                         Bytes block_bytes, Ports ports) {
+  constexpr double most_work = 1 << 17;
+  constexpr Rank most_nodes = 256;
+  std::vector<CallFigures::Answer> answers(ranked.size());
+  const auto because = [&](const char* reason) {
+    for (CallFigures::Answer& answer : answers) {
+      if (!answer.figure && answer.reason.empty()) answer.reason = reason;
+    }
+    return answers;
+  };
+  if (ranked.empty() || !ranked.front().us || nodes_ > most_nodes) {
+    return because("the modelled times decide");
+  }
+  const auto replay_within = [&](double us) {
+    const std::vector<std::size_t> near = within(ranked, us);
+    std::vector<Priced> calls;
+    for (const std::size_t i : near) calls.push_back(ranked[i]);
+    if (std::ranges::all_of(calls, takes_closed_form) || work_of(calls, nodes_) > most_work) {
+      return false;
+    }
+    times_.compute(calls, block_bytes, ports, CallFigures::all);
+    for (const std::size_t i : near) {
+      const Collective& collective = ranked[i].collective;
+      answers[i] = times_(collective, block_bytes, takes_all_ports(*collective.algorithm, ports));
+    }
+    return true;
+  };
+  const double lowest = *ranked.front().us;
+  if (!replay_within(band * lowest)) return because("the modelled times decide");
+  const CallFigures::Answer& best = answers[winner(answers)];
+  if (best.figure) replay_within(band * std::max(lowest, microseconds_of(*best.figure)));
+  return because("its modelled time is not near the lowest");
+}
+
+std::size_t NearWinners::winner(std::span<const CallFigures::Answer> replayed) {
+  const auto time = [](const CallFigures::Answer& answer) {
+    return answer.figure.value_or(no_tick);
+  };
+  return static_cast<std::size_t>(std::ranges::min_element(replayed, {}, time) - replayed.begin());
+}
+
+std::optional<NearWinners> near_winners(const ChoiceOptions& choice, const CostModel& cost,
+                                        const Topology& topology, int virtual_channels) {
+  if (choice.by != "formula") return std::nullopt;
+  const std::optional<MachineModel> model =
+      choice.has_machine() ? choice.resolve().model : machine_of(cost);
+  if (!model) return std::nullopt;
+  return NearWinners(topology, *model, virtual_channels);
+}
+
+AutoChooser auto_chooser(const Context& context, const ChoiceOptions& choice,
+                         const OutputOptions& output, int virtual_channels) {
+  if (choice.by_work()) return chooser_by_work(context, output);
+  if (choice.by_replay()) {
+    return replaying_chooser(context, choice.resolve().model, output, virtual_channels);
+  }
+  std::optional<MachineModel> machine;
+  if (choice.has_machine()) machine = choice.resolve().model;
+  return chooser_by_formula(context, output, machine, virtual_channels);
+}
+
+AutoChooser chooser_by_formula(const Context& context, const OutputOptions& output,
+                               const std::optional<MachineModel>& machine, int virtual_channels) {
+  return chooser_by(context, "formula", output,
+                    [=](Operation operation, const Topology& topology, const CostModel& cost,
+                        Bytes block_bytes, Ports ports, const Arguments& arguments) {
+                      const auto ranked =
+                          ranking(operation, topology, cost, block_bytes, ports, arguments);
+                      const auto model = machine ? machine : machine_of(cost);
+                      if (ranked.empty() || !model) {
+                        return cheapest(operation, topology, cost, block_bytes, ports, arguments);
+                      }
+                      NearWinners near(topology, *model, virtual_channels);
+                      const auto replayed = near(ranked, block_bytes, ports);
+                      return ranked[NearWinners::winner(replayed)].collective;
+                    });
+}
+
+}  // namespace wormcube::cli
