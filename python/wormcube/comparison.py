@@ -92,5 +92,5 @@ def compare(operation: str, on: Any, algorithms: Union[str, Iterable[Union[str, 
     words = ["compare", operation, "--on", text_of(on), "--algorithm", algorithms, *program.words_of(options)]
     plot = program.File("times.svg")
     made = program.whole(Comparison, words, ["--plot", plot], progress)
-    made._drawn.append(pathlib.Path(plot).read_text(encoding="utf-8"))
+    made._drawn.append(program.shown(pathlib.Path(plot).read_text(encoding="utf-8"), [*words, plot]))
     return made

@@ -69,6 +69,14 @@ class File(str):
         return made
 
 
+def shown(text: str, words: Iterable[str]) -> str:
+    """A text with the names of temporary files that people see."""
+    for word in words:
+        if isinstance(word, File):
+            text = text.replace(word, word.shown)
+    return text
+
+
 def write(path: Union[str, "os.PathLike[str]"], text: str) -> None:
     """Write a file, or an Error with its name."""
     try:
@@ -154,9 +162,7 @@ class Call:
 
     def renamed(self, text: str) -> str:
         """The program's output with the names of temporary files that people see."""
-        for file in self.files:
-            text = text.replace(file, file.shown)
-        return text
+        return shown(text, self.files)
 
     def renamed_values(self, made: Dict[str, Any]) -> Dict[str, Any]:
         """The same in an object of JSON."""

@@ -254,6 +254,8 @@ class LowerBound(Result):
     startups_reason: Optional[str] = None
     transmission_blocks: Optional[float] = None
     transmission_blocks_reason: Optional[str] = None
+    port_blocks: Optional[float] = None
+    port_blocks_reason: Optional[str] = None
     transmission_source: Optional[str] = None
     transmission_source_reason: Optional[str] = None
     tight: Optional[bool] = None
@@ -705,8 +707,10 @@ class ReplayBounds(Result):
     highest_ps: int
     startups_ps: Optional[int] = None
     startups_ps_reason: Optional[str] = None
-    transmission_ps: Optional[int] = None
-    transmission_ps_reason: Optional[str] = None
+    ports_ps: Optional[int] = None
+    ports_ps_reason: Optional[str] = None
+    links_ps: Optional[int] = None
+    links_ps_reason: Optional[str] = None
 
 
 @dataclasses.dataclass(frozen=True)

@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 """Links of markdown files lead to files and headings that exist; so do the documents that sources, help texts and scripts name as docs/..
+Pictures name no absolute path.
 
-usage: links.py [DOCUMENT..]     without: all documents, and all sources
+usage: links.py [DOCUMENT|PICTURE..]     without: all documents and their pictures, and all sources
 """
 # SPDX-License-Identifier: Apache-2.0
 import pathlib
@@ -43,15 +44,25 @@ def names_of_documents(source):
             yield f"{source}: no file {name}"
 
 
+def absolute_paths(picture):
+    """The texts of an SVG that name a file of the machine that drew it."""
+    for text in re.findall(r">([^<>]*)</t", picture.read_text(encoding="utf-8")):
+        for path in re.findall(r"(?:^|\s)(/[\w.-]+/\S+)", text):
+            yield f"{picture}: absolute path {path}"
+
+
 def main(arguments):
-    documents, sources = [pathlib.Path(name) for name in arguments], []
-    if not documents:
+    given, sources = [pathlib.Path(name) for name in arguments], []
+    documents, pictures = [file for file in given if file.suffix != ".svg"], [file for file in given if file.suffix == ".svg"]
+    if not given:
         files = [*ROOT.glob("*.*"), ROOT / "run", *(file for folder in FOLDERS for file in (ROOT / folder).rglob("*") if "node_modules" not in file.parts)]
         documents = [file for file in files if file.suffix == ".md"]
+        pictures = [file for file in files if file.suffix == ".svg"]
         sources = [file for file in files if file.is_file() and file.suffix in SOURCES]
     wrong = [fault for document in documents for fault in faults(document)] + [fault for source in sources for fault in names_of_documents(source)]
+    wrong += [fault for picture in pictures for fault in absolute_paths(picture)]
     print("\n".join(wrong))
-    return 1 if wrong or not documents else 0
+    return 1 if wrong or not documents + pictures else 0
 
 
 if __name__ == "__main__":

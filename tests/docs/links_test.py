@@ -5,7 +5,7 @@ import pathlib
 import sys
 import tempfile
 
-from links import faults, names_of_documents
+from links import absolute_paths, faults, names_of_documents
 
 CASES = [  # text of a document, a part of its fault, or none
     ("[a](other.md)", ""),
@@ -34,6 +34,10 @@ def main():
         source.write_text('"(docs/explanation/replay.md)" "(docs/' + 'nowhere.md)"', encoding="utf-8")
         if [fault.split(": ")[1] for fault in names_of_documents(source)] != ["no file docs/%s.md" % "nowhere"]:
             wrong.append("documents that sources name are not seen")
+        picture = pathlib.Path(folder, "picture.svg")
+        picture.write_text("<svg><text>wormcube draw --svg docs/a.svg, 5 MB/s</text><text>/somewhere/build/wormcube draw</text></svg>", encoding="utf-8")
+        if [fault.split(": ")[1] for fault in absolute_paths(picture)] != ["absolute path /somewhere/build/wormcube"]:
+            wrong.append("absolute paths in pictures are not seen")
     print("\n".join(wrong))
     return 1 if wrong else 0
 

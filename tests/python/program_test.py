@@ -263,6 +263,13 @@ class Comparisons(unittest.TestCase):
         self.assertEqual(compared.rows(), [{"block_bytes": 8, "ring": 1.5, "bruck": 3.0, "fastest": "ring"}])
 
     @unittest.skipIf("unknown" in support.said("compare", "--help") or "Subcommands" in support.said("compare", "--help"), "the program has no command compare")
+
+    def test_a_figure_names_no_temporary_file(self):
+        schedule = wc.show("allgather", "ring:4", "bruck", bytes=8)
+        drawn = wc.compare("allgather", "ring:4", ["ring", schedule], bytes=[8, 64]).plot().svg
+        self.assertIn("wormcube compare allgather", drawn)
+        self.assertNotIn(tempfile.gettempdir(), drawn)
+
     def test_the_program(self):
         compared = wc.compare("allgather", "ring:6", ["ring", "bruck"], bytes=[8, 4096])
         self.look_at(compared)
