@@ -10,6 +10,8 @@
 #include "wormcube/apps/cli/output/table.hpp"
 #include "wormcube/apps/reproduce/grama.hpp"
 
+#include <algorithm>
+#include <array>
 #include <list>
 
 #include <fmt/core.h>
@@ -70,9 +72,14 @@ std::vector<std::string> call_lines(const ChapterRow& row) {
 
 void add_chapter_row(Table& table, const ChapterRow& row, const ChapterResult& result) {
   const std::vector<std::string> call = call_lines(row);
-  for (std::size_t i = 0; i < std::max(row.figures.size(), call.size()); ++i) {
+  // Which erratum explains a printed value stands below the place, where no column is dropped.
+  const std::array<std::string, 2> place{
+      std::string(row.place), row.errata.empty() ? "" : fmt::format("  erratum {}", row.errata)};
+  const std::size_t lines =
+      std::max({row.figures.size(), call.size(), row.errata.empty() ? 1 : place.size()});
+  for (std::size_t i = 0; i < lines; ++i) {
     const auto once = [&](std::string_view text) { return std::string(i == 0 ? text : ""); };
-    std::vector<std::string> cells{once(row.place),
+    std::vector<std::string> cells{i < place.size() ? place[i] : "",
                                    once(row.algorithm.empty() ? "-" : row.operation->name),
                                    i < call.size() ? call[i] : ""};
     if (i < row.figures.size()) {
@@ -85,7 +92,6 @@ void add_chapter_row(Table& table, const ChapterRow& row, const ChapterResult& r
       cells.resize(cells.size() + 6);
     }
     cells.push_back(once(result.passed() ? "yes" : "NO"));
-    cells.push_back(once(row.errata));
     table.add(std::move(cells));
   }
 }
@@ -113,8 +119,7 @@ ExitCode reproduce_chapter(Context& context, const CheckOptions& check,
                {.head = "corrected", .drop = 2},
                {.head = "counted"},
                {.head = "as printed", .drop = 4},
-               {.head = "passed"},
-               {.head = "erratum", .drop = 3}});
+               {.head = "passed"}});
   Json rows = Json::array();
   Results results(context, output, {});
   const auto keep = [&](std::optional<bool> passed) {
