@@ -51,7 +51,7 @@ def find() -> str:
         return str(built)
     found = shutil.which("wormcube")
     if found is None:
-        raise Error("no program 'wormcube': build it (./run demo), install it, or set WORMCUBE")
+        raise Error("no program 'wormcube': build it (./run build), install it, or set WORMCUBE")
     return found
 
 
@@ -154,7 +154,7 @@ class Call:
             self.process = subprocess.Popen(self.words, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
                                             encoding="utf-8", errors="replace", start_new_session=True)
         except OSError as error:
-            raise Error(f"cannot run '{self.words[0]}': {error.strerror}; build it (./run demo), install it, or set WORMCUBE",
+            raise Error(f"cannot run '{self.words[0]}': {error.strerror}; build it (./run build), install it, or set WORMCUBE",
                         command=self.command) from error
         assert self.process.stdout is not None and self.process.stderr is not None
         self.output = self.process.stdout

@@ -5,6 +5,7 @@
 #include "wormcube/collectives/harness/choose.hpp"
 #include "wormcube/runtime/base/error.hpp"
 #include "wormcube/tests/collectives/cases.hpp"
+#include "wormcube/tests/collectives/each_operation.hpp"
 #include "wormcube/tests/sanitized.hpp"
 
 #include <map>
@@ -102,7 +103,8 @@ bool is_taken(const Collective& collective, const Topology& topology) {
   return topology.nodes() <= most_of_options || collective.options.text().empty();
 }
 
-void check_runs(Bytes elements, Rank most = most_nodes, cases::Walk walk = cases::Walk::usual) {
+void check_runs(std::optional<Operation> operation, Rank most = most_nodes,
+                cases::Walk walk = cases::Walk::usual) {
   cases::for_each(
       [&](const Collective& collective, const Topology& topology) {
         // Beyond this with defaults alone; the walk over tags has all options everywhere.
@@ -110,30 +112,25 @@ void check_runs(Bytes elements, Rank most = most_nodes, cases::Walk walk = cases
         const bool preset = collective.options.text().empty();
         if (walk == cases::Walk::usual && !preset && topology.nodes() > most_of_runs) return;
         INFO(cases::title(collective, topology));
-        for (const cases::Call& call : cases::calls(collective, topology, elements)) {
+        for (const cases::Call& call : cases::calls(collective, topology, 13)) {
           INFO("blocks of " << call.contract.block_bytes << " bytes");
           check_run(call, topology);
         }
       },
-      most, walk);
+      most, walk, operation);
 }
 
-}  // namespace
-
-TEST_CASE("counts equal the predictions, and messages match, keep to the ports and cannot deadlock",
-          "[collectives]") {
+void check_counts(Operation operation) {
   cases::for_each(
       [](const Collective& collective, const Topology& topology) {
         if (!is_taken(collective, topology)) return;
         INFO(cases::title(collective, topology));
         check_schedule(collective, topology);
       },
-      most_in_walk);
+      most_in_walk, cases::Walk::usual, operation);
 }
 
-TEST_CASE(
-    "every tag arrives, exactly once where that is claimed, and a run does what its dry run says",
-    "[collectives]") {
+void check_tags(Operation operation) {
   cases::for_each(
       [](const Collective& collective, const Topology& topology) {
         if (!is_taken(collective, topology)) return;
@@ -141,16 +138,13 @@ TEST_CASE(
         const Bytes bytes = 2 * cases::telling_bytes(collective, topology);
         check_run({collective, topology, bytes, Pattern::tags}, topology);
       },
-      most_in_walk);
+      most_in_walk, cases::Walk::usual, operation);
 }
 
 // Empty blocks and blocks of one element: on real nodes, tests/machine/collectives_test.cpp.
-TEST_CASE("blocks of 13 elements arrive, and are combined in order, as the dry run says",
-          "[collectives]") {
-  check_runs(13);
-}
+void check_runs_of(Operation operation) { check_runs(operation); }
 
-void check_all_calls(Rank most, cases::Walk walk) {
+void check_all_calls(std::optional<Operation> operation, Rank most, cases::Walk walk) {
   cases::for_each_call(
       [](const Collective& collective, const Topology& topology) {
         if (!is_taken(collective, topology)) return;
@@ -158,27 +152,25 @@ void check_all_calls(Rank most, cases::Walk walk) {
         check_schedule(collective, topology);
         check_delivery({collective, topology}, topology);
       },
-      most, walk);
+      most, walk, operation);
 }
-TEST_CASE("from many roots, with every shift and choice of sources, all of this holds",
-          "[collectives]") {
-  check_all_calls(sanitized ? 6 : 16, cases::Walk::usual);
+void check_many_calls(Operation operation) {
+  check_all_calls(operation, sanitized ? 6 : 16, cases::Walk::usual);
 }
 TEST_CASE("from every root, with every shift and choice of sources, on up to 64 nodes",
           "[collectives][.][wide]") {
-  check_all_calls(64, cases::Walk::everything);
+  check_all_calls({}, 64, cases::Walk::everything);
 }
 TEST_CASE("blocks of 13 elements arrive with all numbers among the options, on up to 64 nodes",
           "[collectives][.][wide]") {
-  check_runs(13, 64, cases::Walk::everything);
+  check_runs({}, 64, cases::Walk::everything);
 }
 
-TEST_CASE("where the operation offers it, the input may lie in the output", "[collectives]") {
+void check_in_place(Operation operation) {
+  if (operation->place_of_input == nullptr) return;
   cases::for_each_call(
       [](const Collective& collective, const Topology& topology) {
-        if (collective.operation()->place_of_input == nullptr || !is_taken(collective, topology)) {
-          return;
-        }
+        if (!is_taken(collective, topology)) return;
         INFO(cases::title(collective, topology));
         const cases::Call call(collective, topology, true);
         check_delivery(call, topology);
@@ -190,8 +182,30 @@ TEST_CASE("where the operation offers it, the input may lie in the output", "[co
         CHECK(in_place.transmission == out_of_place.transmission);
         CHECK(in_place.total_bytes == out_of_place.total_bytes);
       },
-      sanitized ? 6 : 9);
+      sanitized ? 6 : 9, cases::Walk::usual, operation);
 }
+
+}  // namespace
+
+WORMCUBE_TEST_EACH_OPERATION(check_counts,
+                             "counts equal the predictions, and messages match, keep to the ports "
+                             "and cannot deadlock",
+                             "[collectives]");
+WORMCUBE_TEST_EACH_OPERATION(check_tags,
+                             "every tag arrives, exactly once where that is claimed, and a run "
+                             "does what its dry run says",
+                             "[collectives]");
+WORMCUBE_TEST_EACH_OPERATION(check_runs_of,
+                             "blocks of 13 elements arrive, and are combined in order, as the dry "
+                             "run says",
+                             "[collectives]");
+WORMCUBE_TEST_EACH_OPERATION(check_many_calls,
+                             "from many roots, with every shift and choice of sources, all of this "
+                             "holds",
+                             "[collectives]");
+WORMCUBE_TEST_EACH_OPERATION(check_in_place,
+                             "where the operation offers it, the input may lie in the output",
+                             "[collectives]");
 
 TEST_CASE("no prediction is below the lower bound", "[collectives]") {
   cases::for_each(

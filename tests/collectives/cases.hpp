@@ -181,12 +181,14 @@ inline bool is_tested(const Algorithm& algorithm) {
 
 /// Calls f(collective, topology) for every registered algorithm on every network above that it
 /// admits, of `most_nodes` at most, with every combination of its options.
+/// \param only  this operation's alone
 template <class F>
-void for_each(F f, Rank most_nodes = 1 << 20, Walk walk = Walk::usual) {
+void for_each(F f, Rank most_nodes = 1 << 20, Walk walk = Walk::usual,
+              std::optional<Operation> only = {}) {
   for (const Topology& topology : topologies()) {
     if (topology.nodes() > most_nodes) continue;
     for (const Algorithm* algorithm : registry()) {
-      if (!is_tested(*algorithm)) continue;
+      if (!is_tested(*algorithm) || (only && algorithm->operation != *only)) continue;
       Collective collective(*algorithm, plain_arguments(*algorithm));
       const bool numbers = walk == Walk::everything || topology.nodes() <= most_nodes_of_all;
       for (const Options& options : every_option(*algorithm, numbers)) {
@@ -204,7 +206,8 @@ void for_each(F f, Rank most_nodes = 1 << 20, Walk walk = Walk::usual) {
 
 /// The same with every argument of the call: roots, shifts, sources.
 template <class F>
-void for_each_call(F f, Rank most_nodes, Walk walk = Walk::usual) {
+void for_each_call(F f, Rank most_nodes, Walk walk = Walk::usual,
+                   std::optional<Operation> only = {}) {
   for_each(
       [&](const Collective& collective, const Topology& topology) {
         Collective call = collective;
@@ -217,7 +220,7 @@ void for_each_call(F f, Rank most_nodes, Walk walk = Walk::usual) {
           if (!refusal(call, topology)) f(std::as_const(call), topology);
         }
       },
-      most_nodes, walk);
+      most_nodes, walk, only);
 }
 
 inline std::string title(const Collective& collective, const Topology& topology) {

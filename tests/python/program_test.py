@@ -340,12 +340,12 @@ class Errors(unittest.TestCase):
             wc.program.__file__ = "/nowhere/wormcube/program.py"
             with self.assertRaises(wc.Error) as caught:
                 wc.machines()
-            self.assertEqual(str(caught.exception), "no program 'wormcube': build it (./run demo), install it, or set WORMCUBE")
+            self.assertEqual(str(caught.exception), "no program 'wormcube': build it (./run build), install it, or set WORMCUBE")
             os.environ["WORMCUBE"] = "/no/such program"
             with self.assertRaises(wc.Error) as caught:
                 wc.machines()
             self.assertEqual(str(caught.exception), "cannot run '/no/such program': No such file or directory; "
-                                                    "build it (./run demo), install it, or set WORMCUBE")
+                                                    "build it (./run build), install it, or set WORMCUBE")
         finally:
             os.environ.update(WORMCUBE=given, PATH=where)
             wc.program.__file__ = here

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "wormcube/apps/cli/commands/commands.hpp"
 #include "wormcube/apps/cli/commands/list_all.hpp"
+#include "wormcube/apps/cli/commands/list_network.hpp"
 #include "wormcube/apps/cli/core/failure.hpp"
 #include "wormcube/apps/cli/core/json.hpp"
 #include "wormcube/apps/cli/core/print.hpp"
@@ -12,8 +13,6 @@
 #include "wormcube/apps/cli/options/cost.hpp"
 #include "wormcube/apps/cli/options/help.hpp"
 #include "wormcube/apps/cli/options/machine.hpp"
-#include "wormcube/apps/cli/options/modelled.hpp"
-#include "wormcube/apps/cli/options/near_winners.hpp"
 #include "wormcube/apps/cli/options/networks.hpp"
 #include "wormcube/apps/cli/options/numbers.hpp"
 #include "wormcube/apps/cli/options/ranked.hpp"
@@ -22,311 +21,19 @@
 #include "wormcube/apps/cli/output/results.hpp"
 #include "wormcube/apps/cli/output/table.hpp"
 #include "wormcube/collectives/core/registry.hpp"
-#include "wormcube/collectives/harness/choose.hpp"
 #include "wormcube/runtime/base/error.hpp"
 #include "wormcube/runtime/base/host/memory.hpp"
 
 #include <algorithm>
 #include <exception>
-#include <map>
+#include <iterator>
 #include <memory>
-#include <tuple>
 #include <utility>
 
 #include <fmt/format.h>
 
 namespace wormcube::cli {
 namespace {
-
-struct ListCommand {
-  std::string operation;
-  std::vector<std::string> on;
-  RankedOptions ranked;
-  std::string ports;  // empty: the machine's, else both
-  CostModel model;
-  ChoiceOptions choice;
-  std::vector<std::string> bytes{"1K"};
-  std::vector<const CLI::Option*> of_network;  // options that have no effect without one
-  bool markdown = false, aliases = false;
-  double time_limit = 0;
-  OutputOptions output;
-
-  std::vector<Operation> operations() const {
-    if (!operation.empty()) return {parse_operation(operation)};
-    const auto all = registered_operations();
-    return {all.begin(), all.end()};
-  }
-  Ports ports_of_rows() const { return ports == "all" ? Ports::all : Ports::one; }
-  std::vector<const Algorithm*> algorithms() const {
-    const std::vector<Operation> wanted = operations();
-    std::vector<const Algorithm*> chosen;
-    for (const Algorithm* algorithm : registry()) {
-      if (std::ranges::find(wanted, algorithm->operation) == wanted.end()) continue;
-      if (ranked.names_algorithm(*algorithm)) chosen.push_back(algorithm);
-    }
-    return chosen;
-  }
-};
-
-/// One operation with blocks of one size: the algorithms with their cheapest options, and the picks
-/// of `auto`; empty where none runs.
-struct Ranked {
-  struct Pick {
-    Ports ports;
-    Collective collective;
-    std::optional<Ticks> replayed = {};  // where a replay decided between formulas
-  };
-  std::vector<Priced> all;
-  std::vector<Pick> picks;
-
-  /// \param figures  the figures that decide; nullptr: formulas, and `near` where they are close
-  Ranked(Operation operation, Weights& weights, const ListCommand& options, Bytes bytes,
-         CallFigures* figures, NearWinners* near)
-      : all(options.ranked.rank(operation, weights, options.model, bytes, Ports::all)) {
-    if (figures != nullptr) figures->compute(all, bytes, options.ports_of_rows(), CallFigures::all);
-    for (const Ports ports : ports_of(options.ports)) {
-      std::vector<Priced> running =
-          options.ranked.rank(operation, weights, options.model, bytes, ports);
-      if (options.ranked.names.empty()) {
-        std::erase_if(running, [](const Priced& each) {
-          return !is_chosen_by_auto(*each.collective.algorithm);
-        });
-      }
-      if (running.empty()) continue;
-      if (figures != nullptr) {
-        picks.push_back({ports, figures->least(running, bytes, ports).collective});
-      } else if (near != nullptr) {
-        const auto replayed = (*near)(running, bytes, ports);
-        const std::size_t winner = NearWinners::winner(replayed);
-        picks.push_back({ports, running[winner].collective, replayed[winner].figure});
-      } else {
-        picks.push_back({ports, running.front().collective});
-      }
-    }
-  }
-
-  bool is_pick(Ports ports, const Collective& collective) const {
-    return std::ranges::any_of(picks, [&](const Pick& pick) {
-      return pick.ports == ports && pick.collective.algorithm == collective.algorithm &&
-             pick.collective.text() == collective.text();
-    });
-  }
-  /// "*": picked; "all": picked with all ports only; "no": never picked.
-  std::string cell(const Collective& collective) const {
-    if (!picks.empty() && is_pick(picks.front().ports, collective)) return "*";
-    if (is_pick(Ports::all, collective)) return "all";
-    return is_chosen_by_auto(*collective.algorithm) ? "" : "no";
-  }
-};
-
-/// Rows of one network, until the order by cost is known.
-struct ListRow {
-  Operation operation;
-  std::size_t size;  // which of the block sizes
-  Standing standing;
-  std::vector<std::string> cells;
-  Json json;
-
-  bool operator<(const ListRow& other) const {
-    return std::tie(size, standing) < std::tie(other.size, other.standing);
-  }
-};
-
-std::vector<Table::Column> columns_of_admitted(bool several_sizes, bool reduce,
-                                               const ChoiceOptions& choice) {
-  std::vector<Table::Column> columns{
-      {.head = "operation", .text = true, .drop = 1},
-      {.head = "algorithm", .text = true, .answer = true},
-      {.head = "ports", .text = true, .drop = 2},
-      {.head = "block", .unit = "B", .wide = !several_sizes},
-      {.head = "startups"},
-      {.head = "hops", .wide = true},
-      {.head = "transmitted", .unit = "blocks", .drop = 3},
-      {.head = "busiest link", .unit = "blocks"},
-      {.head = "bound", .unit = "blocks", .wide = true},
-      {.head = "bound by", .text = true, .wide = true},
-      {.head = "rearranged", .unit = "blocks", .drop = 4},
-      {.head = "combined", .unit = "blocks", .wide = !reduce, .drop = 5},
-      {.head = "startups", .unit = "us", .wide = true},
-      {.head = "hops", .unit = "us", .wide = true},
-      {.head = "transfer", .unit = "us", .wide = true},
-      {.head = "rearranged", .unit = "us", .wide = true},
-      {.head = "combined", .unit = "us", .wide = true},
-      {.head = "model", .unit = "us"},
-      {.head = "replayed", .unit = "us"},
-      {.head = "work", .unit = "KiB"},
-      {.head = "same bits", .text = true, .wide = !reduce, .drop = 6},
-      {.head = "auto", .text = true}};
-  std::erase_if(columns, [&](const auto& column) {
-    return (column.head == "replayed" && !choice.by_replay()) ||
-           (column.head == "work" && !choice.by_work());
-  });
-  return columns;
-}
-
-/// "84.2 us", "84.2 us replayed" or "12.5 KiB of work", by the cost that `auto` minimized.
-std::string pick_text(const Ranked::Pick& picked, Weights& weights, const ListCommand& options,
-                      Bytes bytes, CallFigures* figures) {
-  const Collective& pick = picked.collective;
-  if (picked.replayed) return cell_rate(microseconds_of(*picked.replayed)) + " us replayed";
-  if (figures != nullptr) {
-    const auto& answer = (*figures)(pick, bytes, takes_all_ports(*pick.algorithm, picked.ports));
-    if (!answer.figure) return "?";
-    return fmt::format("{} {}", cell_rate(options.choice.cell_figure(*answer.figure)),
-                       options.choice.by_work() ? "KiB of work" : "us");
-  }
-  const Weighed& weighed = weights(pick, bytes);
-  return model_cell(weighed.us(options.model, bytes), weighed.at_least()) + " us";
-}
-
-/// One network's rows.
-class NetworkList {
- public:
-  NetworkList(const ListCommand& options, const Topology& topology)
-      : options_(options),
-        topology_(topology),
-        weights_(topology, options.model.bus_us.has_value()),
-        figures_(call_figures(options.choice, topology)),
-        near_(near_winners(options.choice, options.model, topology)) {}
-
-  void add(const Algorithm& algorithm, const std::vector<Bytes>& sizes) {
-    const Operation operation = algorithm.operation;
-    const Collective open(algorithm, options_.ranked.arguments(operation));
-    Json common = describe(algorithm);
-    common["topology"] = topology_.name();
-    const auto reason = refusal(open, topology_);
-    common["admitted"] = !reason;
-    put(common, "refusal", reason ? Json(*reason) : Json(nullptr), "it runs here");
-    if (reason) {
-      refused.push_back(fmt::format("{} {}", operation->name, named(algorithm.name, *reason)));
-      of_refused.push_back(std::move(common));
-      return;
-    }
-    for (std::size_t size = 0; size < sizes.size(); ++size) {
-      const auto [ranked, is_new] =
-          ranked_.try_emplace({operation->name, size}, operation, weights_, options_, sizes[size],
-                              figures_.get(), near_ ? &*near_ : nullptr);
-      if (is_new) {
-        for (const Ranked::Pick& pick : ranked->second.picks) {
-          picks.push_back(
-              fmt::format("{} for {} of {} with {} ({})", pick.collective.text(), operation->name,
-                          bytes_text(static_cast<double>(sizes[size])), ports_name(pick.ports),
-                          pick_text(pick, weights_, options_, sizes[size], figures_.get())));
-        }
-      }
-      bool found = false;
-      for (const Priced& priced : ranked->second.all) {
-        if (priced.collective.algorithm != &algorithm) continue;
-        add_row(priced.collective, sizes[size], size, ranked->second, common);
-        found = true;
-      }
-      if (found) continue;
-      Collective collective = open;  // `auto` does not weigh it
-      collective.settle(topology_, options_.model, sizes[size]);
-      add_row(collective, sizes[size], size, ranked->second, common);
-    }
-  }
-
-  /// The cheapest first, operation by operation in their order.
-  void sort() {
-    for (auto first = rows.begin(); first != rows.end();) {
-      const auto last = std::find_if(
-          first, rows.end(), [&](const ListRow& row) { return row.operation != first->operation; });
-      std::stable_sort(first, last);
-      first = last;
-    }
-  }
-
-  std::vector<ListRow> rows;
-  std::vector<Json> of_refused;
-  std::vector<std::string> refused, picks;
-  bool has_counted = false;
-
- private:
-  void add_row(const Collective& collective, Bytes bytes, std::size_t size, const Ranked& ranked,
-               const Json& common) {
-    const CostModel& model = options_.model;
-    const Algorithm& algorithm = *collective.algorithm;
-    const Operation operation = algorithm.operation;
-    // Shared by all algorithms of an operation without a bound of their own.
-    const std::tuple of_operation(operation->name, algorithm.ports, algorithm.bound);
-    if (!bounds_.contains(of_operation)) {
-      bounds_[of_operation] = collective.lower_bound(topology_, algorithm.ports);
-    }
-    const LowerBound& bound = bounds_[of_operation];
-    const Weighed& weighed = weights_(collective, bytes);
-    const Prediction& prediction = weighed.prediction;
-    has_counted = has_counted || weighed.has_counted();
-    const auto parts = time_parts(weighed, model, bytes);
-    const auto part = [&](double ModelTime::*member) {
-      return parts ? cell_rate((*parts).*member) : std::string("-");
-    };
-    CallFigures::Answer answer;
-    if (figures_ != nullptr) {
-      answer = (*figures_)(collective, bytes, takes_all_ports(algorithm, options_.ports_of_rows()));
-    }
-    std::optional<double> figure;
-    if (answer.figure) figure = options_.choice.cell_figure(*answer.figure);
-    rows.push_back({operation,
-                    size,
-                    figures_ != nullptr
-                        ? standing(figure, Contention::counted)
-                        : standing(weighed.ranked_us(model, bytes), weighed.contention),
-                    {std::string(operation->name),
-                     collective.text(),
-                     std::string(to_string(algorithm.ports)),
-                     std::to_string(bytes),
-                     count_cell(prediction.startups, weighed.startups),
-                     count_cell(prediction.hops, weighed.hops),
-                     count_cell(prediction.transmission_blocks, weighed.transmission),
-                     link_blocks_cell(weighed),
-                     cell(bound.transmission_blocks),
-                     bound_source_cell(bound),
-                     count_cell(prediction.rearranged_blocks, weighed.rearranged),
-                     count_cell(prediction.combined_blocks, weighed.combined),
-                     part(&ModelTime::startups_us),
-                     part(&ModelTime::hops_us),
-                     part(&ModelTime::transfer_us),
-                     part(&ModelTime::rearrange_us),
-                     part(&ModelTime::combine_us),
-                     model_cell(weighed.us(model, bytes), weighed.at_least()),
-                     same_bits_cell(collective, topology_),
-                     ranked.cell(collective)},
-                    common});
-    if (figures_ != nullptr) {
-      rows.back().cells.insert(rows.back().cells.end() - 2, cell_rate(figure));
-    }
-    Json& json = rows.back().json;
-    json["chosen_options"] = options_json(collective.options);
-    json["arguments"] = arguments_json(operation, collective.arguments);
-    json["same_bits"] = same_bits_cell(collective, topology_);
-    json["lower_bound"] = lower_bound_json(bound);
-    json["block_bytes"] = bytes;
-    json["cost_model"] = cost_model_json(model);
-    add_model_json(json, weighed, model, bytes);
-    const auto put_figure = [&](const char* key, bool given, const char* not_given) {
-      put(json, key, given && answer.figure ? Json(*answer.figure) : Json(nullptr),
-          given ? answer.reason : not_given);
-    };
-    put_figure("replayed_ps", options_.choice.by_replay(), "--cost replay was not given");
-    put_figure("work_bytes", options_.choice.by_work(), "--cost work was not given");
-    const auto put_pick = [&](const char* key, Ports ports, const char* other) {
-      put(json, key,
-          options_.ports == other ? Json(nullptr) : Json(ranked.is_pick(ports, collective)),
-          fmt::format("--ports {}", other));
-    };
-    put_pick("chosen_by_auto", Ports::one, "all");
-    put_pick("chosen_by_auto_all_ports", Ports::all, "one");
-  }
-
-  const ListCommand& options_;
-  const Topology& topology_;
-  Weights weights_;
-  std::unique_ptr<CallFigures> figures_;
-  std::optional<NearWinners> near_;
-  std::map<std::pair<std::string_view, std::size_t>, Ranked> ranked_;
-  std::map<std::tuple<std::string_view, Ports, decltype(Algorithm::bound)>, LowerBound> bounds_;
-};
 
 /// \return  whether every algorithm gave its figures
 bool list_admitted(const Context& context, const std::vector<const Algorithm*>& algorithms,

@@ -300,7 +300,7 @@ export class Play {
   times(cost) {
     if (this.replay)
       return [
-        ...this.replay.steps.map(({ start, end }) => ({ work: start, start, end })),
+        ...this.replay.steps.map(({ start, end, busiest }) => ({ work: start, start, end, busiest })),
         { work: this.replay.time, start: this.replay.time, end: this.replay.time }
       ];
     // Each step has its share of the model time: its own start-up, bytes, and the mean of the hops.
@@ -455,9 +455,24 @@ export class Replay {
       window.end = Math.max(window.start, Math.min(window.end, next));
       next = window.start;
     }
+    this.steps.forEach((window, step) => { window.busiest = this.busiest(step, window); });
     this.order = Array.from(this.ready.keys())
                      .filter((i) => this.ready[i] >= 0)
                      .sort((a, b) => this.ready[a] - this.ready[b]);
+  }
+  /** When most messages of a step are under way, within its box. */
+  busiest(step, { start, end }) {
+    const events = [];
+    for (let i = this.play.first[step]; i < this.play.first[step + 1]; ++i)
+      if (this.ready[i] >= 0) events.push([this.ready[i], 1], [this.delivered[i], -1]);
+    events.sort(([a, up], [b, other]) => a - b || up - other);
+    let most = 0, now = 0, at = (start + end) / 2;
+    events.forEach(([t, up], k) => {
+      now += up;
+      if (now <= most || t >= end) return;
+      most = now, at = (Math.max(t, start) + Math.min(events[k + 1][0], end)) / 2;
+    });
+    return at;
   }
   /** The number of steps whose messages have all arrived. */
   complete(t) {

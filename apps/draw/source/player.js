@@ -80,6 +80,9 @@ const dimensionName = (network, d) => {
   return `dimension ${d}`;
 };
 
+/** Where the keys stop in a step: when most messages are under way, or at rest in the middle. */
+const stopOf = ({ start, end, busiest }) => busiest ?? start + resting * (end - start);
+
 /**
  * Every mark of the picture and of the timeline, and what it means; of several algorithms in a
  * comparison.
@@ -132,7 +135,8 @@ function legend(plays, state) {
     items.push(sample("background:var(--load-1)", "link with one message"));
   }
   items.push(sample("background:var(--load-0)", "idle link"));
-  if (!play.aggregate && plays.some(({ check }) => check.link_load_max > 1))
+  // A replay shows one message at a time on a channel; the others wait.
+  if (!play.aggregate && plays.some(({ check, replay }) => !replay && check.link_load_max > 1))
     items.push(parts(
         "load", [2, 3, 4, 8], "contention: 2, 3, 4 or more, 8 or more messages on a link"));
   if (!play.aggregate) items.push(sample("", "node that neither sends nor receives", "idle-node"));
@@ -245,8 +249,7 @@ class Page {
     this.build();
     // A comparison opens while its first algorithm to send is in its first step.
     if (this.state.comparing && this.state.clock === 0) {
-      const firsts = this.times.map(([{ start, end }]) => start + resting * (end - start));
-      this.state.clock = Math.min(...firsts);
+      this.state.clock = Math.min(...this.times.map(([first]) => stopOf(first)));
       this.refresh(true);
     }
     this.keys();
@@ -695,9 +698,8 @@ class Page {
   go(step) {
     const { state } = this;
     if (state.play.replay && !state.comparing) {
-      const { start, end } =
-          this.times[state.shown][clamp(step, 0, Math.max(0, state.play.steps - 1))];
-      state.set({ clock: start + resting * (end - start), playing: false });
+      const window = this.times[state.shown][clamp(step, 0, Math.max(0, state.play.steps - 1))];
+      state.set({ clock: stopOf(window), playing: false });
       return;
     }
     this.goStep(step);
@@ -720,16 +722,13 @@ class Page {
   stepBy(n) {
     const { state } = this;
     if (state.byClock) {
-      const edges = [
+      const stops = [
         ...new Set((state.comparing ? this.times : [this.times[state.shown]])
-                       .flatMap((times) => times.map(({ start }) => start)))
+                       .flatMap((times) => times.map(stopOf)))
       ].sort((a, b) => a - b);
-      const next = n > 0 ? edges.find((t) => t > state.clock + 1e-9) :
-                           edges.filter((t) => t < state.clock - 1e-9).pop();
-      state.set({
-        clock: clamp((next ?? (n > 0 ? this.end() : 0)) + (n > 0 ? 1e-6 : 0), 0, this.end()),
-        playing: false
-      });
+      const next = n > 0 ? stops.find((t) => t > state.clock + 1e-9) :
+                           stops.filter((t) => t < state.clock - 1e-9).pop();
+      state.set({ clock: next ?? (n > 0 ? this.end() : 0), playing: false });
     } else {
       this.go(state.step + n);
     }
