@@ -847,6 +847,20 @@ const cases = {
     const late = replay.messages.filter((message) => message.posted_ps + startup <= replay.time_ps * 0.2 && replay.time_ps * 0.2 < message.delivered_ps);
     expect("another time's worms are found to be others", differ("worms", await page.$$eval("g.worm", (worms) => worms.map((worm) => `${worm.dataset.from}->${worm.dataset.to}`).sort()), late.map(({ from, to }) => `${from}->${to}`).sort()).length > 0 ? [] : ["not found"]);
     expect("some wait", waiting > 0 ? [] : ["none"]);
+    // The keys stop where most messages of a step are under way, not at its first instant.
+    await page.keyboard.press("Home");
+    const stops = [];
+    for (let step = 0; step < 4; ++step) {
+      await page.keyboard.press("ArrowRight");
+      const ps = (await page.$eval("body", (body) => Number(body.dataset.clock))) * 1e6;
+      stops.push((await page.$$("g.worm")).length);
+      const of = replay.messages.filter((message) => message.step === step);
+      const most = Math.max(...of.map(({ posted_ps }) => of.filter((other) => other.posted_ps <= posted_ps && posted_ps + startup < other.delivered_ps).length));
+      const under = of.filter((message) => message.posted_ps + startup <= ps && ps < message.delivered_ps).length;
+      expect(`step ${step}: most messages are under way`, under >= 0.5 * most && under > 0 ? [] : [`${under} of ${most} at ${ps}`]);
+    }
+    expect("messages at every stop", stops.every((count) => count > 0) ? [] : [stops.join()]);
+    expect("a replay has one message at a time on a channel: no legend of contention", await page.$eval(".legend", (legend) => (legend.textContent.includes("contention") ? [legend.textContent] : [])));
     await page.keyboard.press("End");
     expect("the clock ends with the replay", differ("end", Math.round((await page.$eval("body", (body) => Number(body.dataset.clock))) * 1e6), replay.time_ps));
     expect("then no worm is in flight", differ("worms", (await page.$$("g.worm")).length, 0));
