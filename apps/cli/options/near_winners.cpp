@@ -27,13 +27,23 @@ std::vector<std::size_t> within(std::span<const Priced> ranked, double us) {
   return near;
 }
 
-/// Messages, and blocks in them: what dry runs and replays take their time for. An upper bound.
-double work_of(std::span<const Priced> calls, Rank nodes) {
+/// Bytes that a replay moves at a time: a packet, or a message, whose flits follow each other unless
+/// its port is slower than the links.
+double bytes_at_a_time(const MachineModel& model) {
+  constexpr double flits_of_slow_port = 64;
+  const auto flit = static_cast<double>(model.flit_bytes);
+  if (model.forwarding == Forwarding::packets) return flit * static_cast<double>(model.packet);
+  return model.port_flit() > model.flit ? flit * flits_of_slow_port : no_tick;
+}
+
+/// Messages, the blocks in them and what they are divided into: what dry runs and replays take their
+/// time for. An upper bound.
+double work_of(std::span<const Priced> calls, Rank nodes, double parts_of_block) {
   double blocks = 0;
   for (const Priced& call : calls) {
     blocks += call.weighed.prediction.transmission_blocks.value_or(0) * nodes;
   }
-  return messages_of(calls, nodes) + blocks;
+  return messages_of(calls, nodes) + blocks * (1 + parts_of_block);
 }
 
 }  // namespace
@@ -63,10 +73,16 @@ std::optional<MachineModel> machine_of(const CostModel& cost) {
   return model;
 }
 
+NearWinners::NearWinners(const Topology& topology, const MachineModel& model, int virtual_channels)
+    : times_(topology, model, virtual_channels),
+      nodes_(topology.nodes()),
+      bytes_at_a_time_(bytes_at_a_time(model)) {}
+
 std::vector<CallFigures::Answer> NearWinners::operator()(std::span<const Priced> ranked,
                                                          Bytes block_bytes, Ports ports) {
   constexpr double most_work = 1 << 17;
   constexpr Rank most_nodes = 256;
+  const double parts_of_block = static_cast<double>(block_bytes) / bytes_at_a_time_;
   std::vector<CallFigures::Answer> answers(ranked.size());
   const auto because = [&](const char* reason) {
     for (CallFigures::Answer& answer : answers) {
@@ -81,7 +97,8 @@ std::vector<CallFigures::Answer> NearWinners::operator()(std::span<const Priced>
     const std::vector<std::size_t> near = within(ranked, us);
     std::vector<Priced> calls;
     for (const std::size_t i : near) calls.push_back(ranked[i]);
-    if (std::ranges::all_of(calls, takes_closed_form) || work_of(calls, nodes_) > most_work) {
+    if (std::ranges::all_of(calls, takes_closed_form) ||
+        work_of(calls, nodes_, parts_of_block) > most_work) {
       return false;
     }
     times_.compute(calls, block_bytes, ports, CallFigures::all);

@@ -20,13 +20,12 @@ std::optional<MachineModel> machine_of(const CostModel& cost);
 class NearWinners {
  public:
   /// \param topology  lives as long as this
-  NearWinners(const Topology& topology, const MachineModel& model, int virtual_channels = 2)
-      : times_(topology, model, virtual_channels), nodes_(topology.nodes()) {}
+  NearWinners(const Topology& topology, const MachineModel& model, int virtual_channels = 2);
 
   /// The replayed times of the calls that can win: those within 1.5 times of the lowest modelled
   /// time, and of the lowest replayed time, the runner-up among them. The others get none. None at
-  /// all if each of these takes its modelled time, if they move more than 2^17 messages and
-  /// blocks in total, or on more than 256 nodes: `best` answers within seconds.
+  /// all if each of these takes its modelled time, if they move more than 2^17 messages, blocks
+  /// and packets in total, or on more than 256 nodes: `best` answers within seconds.
   /// \param ranked  as ranking() returns them
   std::vector<CallFigures::Answer> operator()(std::span<const Priced> ranked, Bytes block_bytes,
                                               Ports ports);
@@ -36,6 +35,7 @@ class NearWinners {
  private:
   ReplayedTimes times_;
   Rank nodes_;
+  double bytes_at_a_time_;
 };
 
 /// NearWinners on --machine, or on a machine with these constants; nothing if there is none.
