@@ -7,6 +7,7 @@
 #include "wormcube/runtime/base/error.hpp"
 #include "wormcube/runtime/node/forwarding_node.hpp"
 #include "wormcube/runtime/schedule/prove.hpp"
+#include "wormcube/runtime/schedule/step_matcher.hpp"
 
 #include <algorithm>
 #include <cstring>
@@ -79,9 +80,13 @@ class Naming {
       for (Bytes at = 0; at + sizeof(NamedElement) <= piece.size(); at += sizeof(NamedElement)) {
         const NamedElement element = element_at(&piece[at]);
         if (element.mark == named_mark) values.push_back(value(element));
+        names_all_ = names_all_ && element.mark == named_mark;
       }
+      names_all_ = names_all_ && piece.size() % sizeof(NamedElement) == 0;
     }
   }
+  /// Whether all data that was sent is values.
+  bool names_all() const { return names_all_; }
 
   /// Adds the names to a schedule of the same call.
   void name(NamedSchedule& named) {
@@ -132,6 +137,7 @@ class Naming {
 
   Words words_;
   Rank parts_;
+  bool names_all_ = true;
   Rank at_work_ = 0;
   std::size_t step_ = 0;
   std::vector<std::map<std::size_t, std::vector<RankNames::Pair>>> gaps_;
@@ -200,15 +206,58 @@ void call_with_names(Node& plain, const Collective& collective, const Contract& 
              collective.arguments, collective.options, sizes});
 }
 
-}  // namespace
-
-Bytes nameable_block_bytes(const Collective& collective, const Topology& topology,
-                           Bytes block_bytes) {
-  const Bytes element =
-      collective.operation()->reduces ? collective.arguments.reduction.element_bytes : 1;
-  const Bytes unit = element * static_cast<Bytes>(collective.parts(topology));
-  return (block_bytes + unit - 1) / unit * unit;
+/// Gives messages and combinations the sizes of what they name.
+/// \return  by how many bytes a message changes, at most
+Bytes size_by_names(NamedSchedule& named) {
+  Bytes most = 0;
+  Schedule& schedule = named.schedule;
+  const auto bytes_of = [&](const NamedValue& value) {
+    return named.form.bytes(named.words, value).value_or(0);
+  };
+  for (std::size_t r = 0; r < named.names.size(); ++r) {
+    RankNames& names = named.names[r];
+    GapBytes& combined = schedule.ranks[r].combined;
+    std::size_t pair = 0;
+    for (RankNames::Gap& gap : names.gaps) {
+      gap.bytes = 0;
+      for (; pair < gap.end; ++pair) gap.bytes += bytes_of(names.pairs[pair].left);
+      combined.set(std::min(gap.step, schedule.ranks[r].step_ends.size()), gap.bytes);
+    }
+  }
+  using Matcher = StepMatcher<OpRecord>;
+  Matcher matcher(schedule.topology.nodes());
+  for (std::size_t step = 0; step < schedule.steps(); ++step) {
+    for (Rank node = 0; node < schedule.topology.nodes(); ++node) {
+      for (const OpRecord& op : schedule.ops(node, step)) {
+        if (op.kind == Op::Kind::send) {
+          matcher.add_send(node, op.peer, op);
+        } else {
+          matcher.add_receive(op.peer, node, op);
+        }
+      }
+    }
+    const auto number = [&](Rank rank, const Matcher::End& end) {
+      return static_cast<std::size_t>(end.record -
+                                      schedule.ranks[static_cast<std::size_t>(rank)].ops.data());
+    };
+    matcher.match(
+        [&](const Matcher::End& send, const Matcher::End& receive) {
+          const auto from = static_cast<std::size_t>(send.from),
+                     to = static_cast<std::size_t>(receive.to);
+          const std::size_t sent = number(send.from, send);
+          Bytes bytes = 0;
+          for (const NamedValue& value : named.names[from].of(sent)) bytes += bytes_of(value);
+          Bytes& known = schedule.ranks[from].ops[sent].bytes;
+          most = std::max(most, std::max(known, bytes) - std::min(known, bytes));
+          known = bytes;
+          schedule.ranks[to].ops[number(receive.to, receive)].bytes = bytes;
+        },
+        [](const Matcher::End&, bool) {});
+  }
+  return most;
 }
+
+}  // namespace
 
 NamedSchedule named_call(const Collective& collective, const Topology& topology, Bytes block_bytes,
                          bool in_place) {
@@ -243,12 +292,20 @@ NamedSchedule named_call(const Collective& collective, const Topology& topology,
       topology, [&](Node& node) { call_with_names(node, with_names, contract, naming); },
       [&](const Delivery& delivery) { naming.add(delivery); });
   naming.name(named);
-  const NamedReport report = prove_named(named, &goal);
+  NamedReport report = prove_named(named, &goal);
+  if (!report.findings.empty() && naming.names_all()) {
+    const Bytes most = size_by_names(named);
+    named.about.push_back(
+        fmt::format("the algorithm cuts blocks elsewhere than this file, so its messages have up "
+                    "to {} bytes more or fewer",
+                    most));
+    report = prove_named(named, &goal);
+  }
   if (report.order_changed == false) named.commutative = false;
   if (!report.findings.empty()) {
     throw UsageError(fmt::format(
-        "{} {} on {}: the values of its messages cannot be named: {}; write the sizes alone "
-        "(--without-names)",
+        "{} {} on {}: a schedule file cannot name the values of its messages, which depend on the "
+        "sizes of the blocks ({}); write the sizes alone (--without-names)",
         operation->name, collective.text(), topology.name(), report.findings.front()));
   }
   return named;

@@ -58,6 +58,14 @@ class SlotMemory {
         bytes += message.content.empty() ? unnamed_bytes(message) : 0;
       most_unnamed_ = std::max(most_unnamed_, bytes);
     }
+    const ValueForm& form = schedule.named.form;
+    if (form.block) {
+      file_bytes_ = *form.block, call_bytes_ = block_bytes({node.rank(), 0, 0});
+    } else {
+      for (const auto& [place, bytes] : form.sizes) {
+        file_bytes_ += bytes, call_bytes_ += block_bytes({place.first, place.second, 0});
+      }
+    }
     memory_.emplace(node.memory(end + most_unnamed_));
   }
 
@@ -74,6 +82,14 @@ class SlotMemory {
     const Slot& slot = plan_.slots[id];
     if (id < inputs_) return only_read(call_.input[slot.block].subspan(part_at(slot), size(slot)));
     return memory_->span().subspan(starts_[id - inputs_], size(slot));
+  }
+  /// What the file permutes, which has its block size: in a call, as much of a block.
+  Bytes rearranged(Bytes of_file) const {
+    if (file_bytes_ == 0) return 0;
+    return of_file / file_bytes_ * call_bytes_ +
+           static_cast<Bytes>(static_cast<long double>(of_file % file_bytes_) *
+                              static_cast<long double>(call_bytes_) /
+                              static_cast<long double>(file_bytes_));
   }
   void begin_step() { next_unnamed_ = unnamed_; }
   Span unnamed(const SlotPlan::Message& message) {
@@ -101,12 +117,14 @@ class SlotMemory {
   std::size_t inputs_;
   std::vector<Bytes> starts_;
   Bytes unnamed_ = 0, most_unnamed_ = 0, next_unnamed_ = 0;
+  Bytes file_bytes_ = 0, call_bytes_ = 0;  // of a block, or of all blocks
   std::optional<Memory> memory_;
 };
 
 void run_schedule(Node& node, const Call& call) {
   const LoadedSchedule& schedule = *loaded();
   const SlotPlan& plan = schedule.plans[static_cast<std::size_t>(node.rank())];
+  const RankLog& log = schedule.named.schedule.ranks[static_cast<std::size_t>(node.rank())];
   const bool own_routes = node.topology() == schedule.named.schedule.topology;
   SlotMemory slots(node, plan, call, schedule);
   std::vector<std::vector<Span>> pieces;
@@ -114,6 +132,8 @@ void run_schedule(Node& node, const Call& call) {
   for (std::size_t step = 0; step < plan.gaps.size(); ++step) {
     Bytes combined = 0;
     for (const auto& each : plan.gaps[step]) combined += slots.size(plan.slots[each.result]);
+    if (const Bytes permuted = slots.rearranged(log.rearranged[step]); permuted > 0)
+      node.rearrange(permuted, [] {});
     if (combined > 0) {
       node.combine(combined, [&] {
         const Reduction& reduction = call.arguments.reduction;
@@ -162,18 +182,28 @@ Prediction predict_schedule(const Setting& setting) {
   if (setting.topology == own.topology) {
     const ScheduleReport report = check(own, Routing(own.topology, 2), true);
     prediction.startups = static_cast<double>(report.startups);
-    if (const auto block = schedule.named.form.block; block && *block > 0) {
+    // Parts of several sizes are counted as equal ones, in a dry run.
+    const ValueForm& form = schedule.named.form;
+    const Bytes unit = form.element * static_cast<Bytes>(form.parts);
+    if (const auto block = form.block; block && *block > 0 && *block % unit == 0) {
       const auto blocks = [&](Bytes bytes) {
         return static_cast<double>(bytes) / static_cast<double>(*block);
       };
       prediction.transmission_blocks = blocks(report.transmission);
-      prediction.rearranged_blocks = 0;
+      prediction.rearranged_blocks = blocks(report.rearranged);
       prediction.combined_blocks = blocks(report.combined);
       prediction.link_load = report.link_load_max;
       prediction.link_blocks = blocks(report.contended);
     }
   }
   return schedule.predictions.emplace(name, prediction).first->second;
+}
+
+/// Whether it permutes blocks whose size it does not say, so that a call cannot scale them.
+bool permutes_without_sizes(const NamedSchedule& named) {
+  return !named.form.block && named.form.sizes.empty() &&
+         std::ranges::any_of(named.schedule.ranks,
+                             [](const RankLog& log) { return !log.rearranged.filled().empty(); });
 }
 
 /// It applies to as many nodes, and to the arguments that the file names.
@@ -233,6 +263,8 @@ const Algorithm& add_schedule_algorithm(NamedSchedule named, const ScheduledCall
   kept->plans = node_plans(kept->named, goal);
   Algorithm& algorithm = kept->algorithm;
   algorithm.source = kept->origin;
+  if (permutes_without_sizes(kept->named))
+    algorithm.remark = "its rearrangements are left out, because the file has no block size";
   algorithm.ports = kept->named.schedule.needs_all_ports() ? Ports::all : Ports::one;
   algorithm.exactly_once = report.exactly_once == true;
   algorithm.needs_commutative = operation->reduces && kept->named.commutative;

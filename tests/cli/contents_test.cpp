@@ -35,7 +35,7 @@ TEST_CASE("contents: at the end every node holds exactly its results", "[cli]") 
       if (refusal(settled, topology)) continue;
       std::optional<NamedSchedule> named;
       try {
-        named = named_call(settled, topology, nameable_block_bytes(settled, topology, 1024), false);
+        named = named_call(settled, topology, 1024, false);
       } catch (const UsageError&) {
         continue;  // its messages have no names
       }

@@ -33,8 +33,7 @@ inline std::vector<std::string> each_named_call(
     if (refusal(collective, topology)) continue;
     std::optional<NamedSchedule> named;
     try {
-      const Bytes size = nameable_block_bytes(collective, topology, 64);
-      named = named_call(collective, topology, size, false);
+      named = named_call(collective, topology, 64, false);
     } catch (const UsageError& error) {
       unnamed.push_back(std::string(operation->name) + " " + std::string(algorithm->name) + " on " +
                         network + ": " + error.what());

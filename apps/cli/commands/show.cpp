@@ -359,8 +359,9 @@ ExitCode show(Context& context, const ShowCommand& options) {
   if (!options.block.empty())
     return show_block(context, options, output, collective, topology, std::move(json));
   const auto with_names = [&] {
-    return named_call(collective, topology, nameable_block_bytes(collective, topology, bytes),
-                      options.what.call.in_place);
+    NamedSchedule named = named_call(collective, topology, bytes, options.what.call.in_place);
+    if (!options.schedule.empty() && named.about.size() > 1) print_note(output, named.about.back());
+    return named;
   };
   const std::optional<NodeSets> sets = requested_sets(options, collective, topology);
   if (options.contents) {
