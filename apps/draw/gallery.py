@@ -185,7 +185,7 @@ class Site(Gallery):
     def algorithm_page(self, card):
         row, check, escape = card["row"], card["check"], html.escape
         source = source_file(row["operation"], row["algorithm"])
-        formula = ", ".join(f"{key.replace('_', ' ')} {value:g}" for key, value in check["predicted"].items() if isinstance(value, (int, float)))
+        formula = ", ".join(f"{key.replace('_', ' ')} {value:g}" for key, value in check["formulas"].items() if isinstance(value, (int, float)))
         facts = [("summary", row["summary"]), ("source", row["source"]), ("needs", "; ".join(row["needs"]) or "any network"), ("formula on this network", formula or "none"), ("ports", row["ports"])]
         if row["remark"]:
             facts.append(("remark", row["remark"]))

@@ -40,7 +40,7 @@ double result_blocks(const Contract& contract) {
 void count(CheckResult& result, const Contract& contract) {
   const ScheduleReport& report = result.report;
   const auto blocks = [&](Bytes bytes) {
-    return static_cast<double>(bytes) / static_cast<double>(result.block_bytes);
+    return static_cast<double>(bytes) / static_cast<double>(std::max<Bytes>(1, result.block_bytes));
   };
   result.transmission_blocks = blocks(report.transmission);
   result.link_blocks = blocks(report.contended);
@@ -255,35 +255,6 @@ double bytes_to_prove(const MemoryNeed& need, const Contract& contract, double e
          Arrivals::bytes(contract, elements) + fiber_bytes * contract.nodes;
 }
 
-std::optional<bool> broadcast_reaches_all(const Schedule& schedule, Rank root, Bytes block_bytes,
-                                          bool& exactly_once) {
-  std::vector<bool> has(schedule.ranks.size());
-  has[root] = true;
-  std::size_t reached = 1;
-  exactly_once = true;
-  std::vector<Rank> informed;
-  for (std::size_t step = 0; step < schedule.steps(); ++step) {
-    informed.clear();
-    for (Rank rank = 0; rank < static_cast<Rank>(schedule.ranks.size()); ++rank) {
-      for (const OpRecord& op : schedule.ops(rank, step)) {
-        if (op.bytes != block_bytes) return std::nullopt;
-        if (op.kind != Op::Kind::send) continue;
-        if (!has[rank]) return false;
-        informed.push_back(op.peer);
-      }
-    }
-    for (const Rank rank : informed) {
-      if (has[rank]) {
-        exactly_once = false;
-      } else {
-        ++reached;
-      }
-      has[rank] = true;
-    }
-  }
-  return reached == schedule.ranks.size();
-}
-
 Bytes unit_block_bytes(const Collective& collective, const Topology& topology) {
   const Bytes element = collective.operation()->reduces ? sizeof(Interval) : sizeof(std::uint64_t);
   const auto parts = static_cast<Bytes>(collective.parts(topology));
@@ -343,7 +314,6 @@ CheckResult check_collective(const Collective& collective, const Topology& topol
       prove_by_schedule(result, schedule, collective.arguments.root, message_only);
     }
   }
-  count(result, contract);
 
   give_back_memory();  // the schedule's
   const Bytes elements = result.report.total_bytes / contract.element_bytes();
@@ -374,6 +344,12 @@ CheckResult check_collective(const Collective& collective, const Topology& topol
     result.order = operation->reduces ? result.proof : "no operator: it combines nothing";
   }
   if (result.bits.empty()) result.bits = result.order;
+  if (contract.uneven() && options.block_bytes &&
+      (!operation->reduces || collective.arguments.reduction.apply)) {
+    result.block_bytes = *options.block_bytes;
+    result.report = check_steps(collective, topology, result.block_bytes, options);
+  }
+  count(result, contract);
   judge(result);
   return result;
 }

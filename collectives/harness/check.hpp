@@ -27,6 +27,9 @@ struct CheckOptions {
   /// More pieces of messages in the dry run are refused.
   std::int64_t record_pieces = most_recorded_pieces;
   std::uint64_t seed = 1;  ///< of uneven block sizes
+  /// The call's block size, for operations whose blocks differ in size: they are counted with it,
+  /// and their proof has sizes of its own. Others are counted in whole blocks.
+  std::optional<Bytes> block_bytes = {};
 };
 
 /// What was counted, predicted and proved. Values that were not measured are empty.
@@ -35,9 +38,9 @@ struct CheckResult {
   std::string topology;
   Rank nodes = 0;
   bool all_port = false;
-  Bytes block_bytes = 0;  ///< in the dry run: the unit of everything in blocks
+  Bytes block_bytes = 0;  ///< in the counted dry run: the unit of everything in blocks
 
-  ScheduleReport report;  ///< in bytes of the dry run
+  ScheduleReport report;  ///< in bytes of that dry run
   double transmission_blocks = 0, rearranged_blocks = 0, combined_blocks = 0, total_blocks = 0,
          block_hops = 0, link_blocks = 0, injected_blocks = 0;
   /// Most blocks that one node holds: its result, or what the algorithm holds meanwhile if more.

@@ -82,7 +82,7 @@ const shown = (value) => (value === null || value === undefined ? "–" : String
 function compareFigures(found, check) {
   // The bound on transmission is a time with contention, so it stands beside the busiest link's blocks where links are shared.
   const bound = check.lower_bound.transmission_blocks, shared = shown(check.link_blocks) !== shown(check.transmission_blocks);
-  const rows = { "start-ups": ["startups", check.predicted.startups, check.lower_bound.startups], "transmission, blocks": ["transmission_blocks", check.predicted.transmission_blocks, shared ? null : bound], ...(shared ? { "busiest link, blocks": ["link_blocks", check.predicted.link_blocks, bound] } : {}), "rearranged, blocks": ["rearranged_blocks", check.predicted.rearranged_blocks, null], "highest link load": ["link_load_max", check.predicted.link_load, 1] };
+  const rows = { "start-ups": ["startups", check.formulas.startups, check.lower_bound.startups], "transmission, blocks": ["transmission_blocks", check.formulas.transmission_blocks, shared ? null : bound], ...(shared ? { "busiest link, blocks": ["link_blocks", check.formulas.link_blocks, bound] } : {}), "rearranged, blocks": ["rearranged_blocks", check.formulas.rearranged_blocks, null], "highest link load": ["link_load_max", check.formulas.link_load, 1] };
   const result = [];
   for (const [name, [key, formula, lowest]] of Object.entries(rows)) {
     const cells = found[name] ?? [];

@@ -2,14 +2,17 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "wormcube/collectives/harness/check.hpp"
 
+#include "wormcube/collectives/harness/choose.hpp"
 #include "wormcube/collectives/harness/contract.hpp"
 #include "wormcube/collectives/harness/judge.hpp"
 #include "wormcube/runtime/base/error.hpp"
 #include "wormcube/tests/collectives/cases.hpp"
 
+#include <algorithm>
 #include <array>
 #include <atomic>
 #include <optional>
+#include <random>
 #include <string>
 #include <utility>
 #include <vector>
@@ -248,6 +251,57 @@ TEST_CASE("as many nodes as asked for are proved, and of more is said how many",
   CHECK(result.proof == "not proved: 4 nodes; the limit for proofs is 3 (--prove-up-to)");
   CHECK(result.arrivals == result.proof);
   CHECK_FALSE(result.verdict().has_value());
+}
+
+TEST_CASE("blocks of several sizes are counted in a call's own, as they are weighed",
+          "[collectives]") {
+  std::mt19937 random(51);  // NOLINT: the same each time
+  std::vector<const Algorithm*> uneven;
+  for (const Algorithm* const algorithm : registry()) {
+    if (algorithm->operation->sizes != Sizes::equal) uneven.push_back(algorithm);
+  }
+  int counted = 0;
+  for (const char* const network : {"ring:5", "line:4", "mesh:2x3", "hypercube:3", "torus:3x3",
+                                    "complete:6", "tree:8", "line:1"}) {
+    const Topology topology = Topology::parse(network);
+    for (const Algorithm* const algorithm : uneven) {
+      Arguments arguments;
+      if (algorithm->operation->reduces) arguments.reduction = find_reduction("sum", "int32");
+      if (algorithm->operation->rooted)
+        arguments.root = static_cast<Rank>(random() % static_cast<unsigned>(topology.nodes()));
+      const Collective call(*algorithm, arguments);
+      if (refusal(call, topology)) continue;
+      for (const Bytes most : {Bytes{4}, Bytes{64}, Bytes{4000}}) {
+        const Bytes block = random() % (most / 4 + 1) * 4;
+        INFO(call.operation()->name << " " << call.name() << " on " << network << ", " << block);
+        const CheckResult result = check_collective(
+            call, topology, {.all_port = algorithm->ports == Ports::all, .block_bytes = block});
+        CHECK(result.failures == std::vector<std::string>{});
+        CHECK(result.delivered == true);
+        const Contract contract = contract_of(call, topology.nodes(), block, 1);
+        const Schedule schedule = record(topology, collective_program(call, contract, nullptr));
+        CHECK(result.report.messages == schedule.messages());
+        Bytes largest = 0;
+        for (std::size_t step = 0; step < schedule.steps(); ++step) {
+          Bytes of_step = 0;
+          for (Rank rank = 0; rank < topology.nodes(); ++rank) {
+            for (const OpRecord& op : schedule.ops(rank, step))
+              of_step = std::max(of_step, op.bytes);
+          }
+          largest += of_step;
+        }
+        const double blocks = static_cast<double>(largest) / std::max(1.0, double(block));
+        CHECK(result.transmission_blocks == blocks);
+        const Weighed weighed = weigh(call, topology, block);
+        CHECK(weighed.prediction.transmission_blocks == result.transmission_blocks);
+        CHECK(weighed.prediction.link_blocks == result.link_blocks);
+        CHECK(weighed.prediction.rearranged_blocks == result.rearranged_blocks);
+        CHECK(weighed.prediction.combined_blocks.value_or(0) == result.combined_blocks);
+        ++counted;
+      }
+    }
+  }
+  CHECK(counted > 300);
 }
 
 TEST_CASE("algorithms that need a commutative operator are proved with one", "[collectives]") {

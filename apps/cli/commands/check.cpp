@@ -279,6 +279,7 @@ ExitCode check(Context& context, const CheckCommand& given) {
   const ExitCode worst = sweep.each(context, output, results, progress, [&](const Sweep::Row& row) {
     CheckOptions check = options.check;
     check.all_port = all_port(options.what.algorithm, *row.collective.algorithm);
+    check.block_bytes = row.block_bytes;
     return sweep.attempt(
         context, results, row, call_json(row, options),
         [&](const std::string& verdict) {

@@ -84,7 +84,7 @@ Json check_json(const CheckResult& result, const Weighed& of_call, const CheckOp
   json["block_bytes"] = block_bytes;
   json["cost_model"] = cost_model_json(model);
   add_model_json(json, of_call, model, block_bytes);
-  json["predicted"] = prediction_json(result.predicted);
+  json["formulas"] = prediction_json(result.predicted);
   json["source"] = algorithm.source;
   json["origin"] = origin(algorithm).empty() ? "built in" : origin(algorithm);
   add_remark(json, algorithm);

@@ -196,7 +196,8 @@ void mark_sets(Play& play, NodeSets sets, const Layout& layout) {
 Play play(const Collective& collective, const PlayOptions& options, const Routing& routing,
           const Layout& layout, Bytes block_bytes) {
   const Topology& topology = routing.topology();
-  const CheckOptions& check = options.check;
+  CheckOptions check = options.check;
+  check.block_bytes = block_bytes;
   CheckResult checked = check_collective(collective, topology, check);
   const Contract contract = contract_of(collective, topology.nodes(), block_bytes, check.seed,
                                         Pattern::words, check.in_place);

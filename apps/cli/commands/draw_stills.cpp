@@ -69,22 +69,22 @@ std::vector<TableRow> still_figures(const Json& check) {
     }
     rows.push_back({name, still_figure(counted), predicted, still_figure(bound), ratio});
   };
-  const Json& predicted = check["predicted"];
+  const Json& formulas = check["formulas"];
   const Json& bound = check["lower_bound"];
-  add("start-ups", check["startups"], predicted["startups"], bound["startups"]);
+  add("start-ups", check["startups"], formulas["startups"], bound["startups"]);
   const bool shared =
       still_figure(check["link_blocks"]) != still_figure(check["transmission_blocks"]);
-  add("transmission, blocks", check["transmission_blocks"], predicted["transmission_blocks"],
+  add("transmission, blocks", check["transmission_blocks"], formulas["transmission_blocks"],
       shared ? Json() : bound["transmission_blocks"]);
   if (shared) {
-    add("busiest link, blocks", check["link_blocks"], predicted["link_blocks"],
+    add("busiest link, blocks", check["link_blocks"], formulas["link_blocks"],
         bound["transmission_blocks"]);
   }
-  add("rearranged, blocks", check["rearranged_blocks"], predicted["rearranged_blocks"], {});
+  add("rearranged, blocks", check["rearranged_blocks"], formulas["rearranged_blocks"], {});
   if (check["combined_blocks"].get<double>() > 0) {
-    add("combined, blocks", check["combined_blocks"], predicted["combined_blocks"], {});
+    add("combined, blocks", check["combined_blocks"], formulas["combined_blocks"], {});
   }
-  add("highest link load", check["link_load_max"], predicted["link_load"], 1);
+  add("highest link load", check["link_load_max"], formulas["link_load"], 1);
   add("model time, µs", check["time_lockstep_us"]["total"], check["model_time_us"], {});
   return rows;
 }

@@ -17,7 +17,7 @@ const relation_classes = { "=": "ok", "≈": "mute", "≠": "warn" };
  * with contention. Where links are shared, it is therefore compared with the busiest link's blocks.
  */
 export function figureRows(check, replay = null) {
-  const bound = check.lower_bound ?? {}, formula = check.predicted ?? {};
+  const bound = check.lower_bound ?? {}, formula = check.formulas ?? {};
   const shared = figure(check.link_blocks) !== figure(check.transmission_blocks);
   const rows = [
     ["start-ups", check.startups, formula.startups, bound.startups, formula.startups_reason],
