@@ -17,6 +17,8 @@ struct Option {
   std::int64_t preset = 0;                     ///< a number, or the index of a choice
   std::int64_t least = 0, most = 0;
   std::string_view help = {};
+  /// Numbers that a chooser tries beside the default.
+  std::vector<std::int64_t> tried = {};
   /// Only its default is picked by a chooser; other values must be named, as those of an error in
   /// print, with which a check fails.
   bool by_name = false;

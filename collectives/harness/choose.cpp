@@ -24,7 +24,7 @@ namespace wormcube {
 namespace {
 
 /// Every combination of the algorithm's choices, defaults first; its numbers keep their defaults,
-/// but for a few values of `radix` where the algorithm settles no others.
+/// but for those that it has tried, and a few values of `radix` where it settles no others.
 std::vector<Options> combinations(const Algorithm& algorithm, Rank nodes) {
   std::vector<Options> all{Options(algorithm.options)};
   for (const Option& option : algorithm.options) {
@@ -37,6 +37,7 @@ std::vector<Options> combinations(const Algorithm& algorithm, Rank nodes) {
         if (radix < nodes) values.push_back(std::to_string(radix));
       }
     }
+    for (const std::int64_t tried : option.tried) values.push_back(std::to_string(tried));
     for (const std::string& value : values) {
       if (value == preset) continue;
       for (const Options& others : of_the_others) {
@@ -46,6 +47,19 @@ std::vector<Options> combinations(const Algorithm& algorithm, Rank nodes) {
     }
   }
   return all;
+}
+
+/// Whether a number that is tried cuts a reduction's block more finely than elements, or than a dry
+/// run can tell apart.
+bool cuts_too_finely(const Collective& collective, const Topology& topology, Bytes block_bytes) {
+  const auto parts = static_cast<Bytes>(collective.parts(topology));
+  return std::ranges::any_of(collective.options.declared(),
+                             [&](const Option& option) {
+                               return !option.tried.empty() &&
+                                      collective.options.number(option.name) != option.preset;
+                             }) &&
+         (parts * collective.arguments.reduction.element_bytes > block_bytes ||
+          parts * sizeof(Interval) > largest_tagged_block);
 }
 
 }  // namespace
@@ -220,6 +234,7 @@ std::optional<Priced> cheapest_form(const Algorithm& algorithm, Weights& weights
     Collective collective(algorithm, arguments);
     collective.options = std::move(options);
     if (refusal(collective, topology)) continue;
+    if (cuts_too_finely(collective, topology, block_bytes)) continue;
     if (bits == Bits::same && same_bits(collective, topology) == SameBits::no) continue;
     collective.settle(topology, model, block_bytes);
     const Weighed weighed =

@@ -145,7 +145,8 @@ Algorithm with_segments(Algorithm algorithm) {
        .preset = 1,
        .least = 1,
        .most = 4096,
-       .help = "meshes: number of segments; one is gathered while the next is reduced"});
+       .help = "meshes: number of segments; one is gathered while the next is reduced",
+       .tried = {2, 4, 8, 16, 32, 64, 128, 256}});
   algorithm.require = [](const Setting& setting) {
     if (mesh_segments(setting.options) == 1 || !needs::lines().complaint(setting.topology)) return;
     throw UsageError(

@@ -40,14 +40,18 @@ struct Windows {
   int before_first() const { return 2 * phases() - 1; }
   int between() const { return 2 * phases() - 2; }
 
-  /// A copy whose phases are a window each, `gap` windows apart.
-  GatherCopy copy(int j, int gap) const {
+  int size(int d) const { return rules[static_cast<std::size_t>(d)].steps + 1; }
+
+  /// A copy whose phases are a window each, `gap` windows apart. A side of n nodes uses the first n
+  /// steps of its window; a reduce-scatter runs the copy backwards, so there they are its last.
+  GatherCopy copy(int j, int gap, bool is_backwards) const {
     GatherCopy copy{rules};
     for (int t = 0; t < phases(); ++t) {
       if (t > 0) copy.slots.resize(copy.slots.size() + static_cast<std::size_t>(gap * length));
-      for (int s = 0; s < length; ++s) {
-        copy.slots.push_back(s < rule(j, t).steps ? GatherCopy::Slot{dimension(j, t), s}
-                                                  : GatherCopy::Slot{});
+      const int d = dimension(j, t), first = is_backwards ? length - size(d) : 0;
+      for (int s = -first; s < length - first; ++s) {
+        copy.slots.push_back(s >= 0 && s < rule(j, t).steps ? GatherCopy::Slot{d, s}
+                                                            : GatherCopy::Slot{});
       }
     }
     return copy;
@@ -62,8 +66,8 @@ SegmentPlans plan_segments(const Topology& topology, Rank r) {
   const Windows windows(topology);
   std::vector<GatherCopy> scatters, gathers;
   for (int j = 0; j < windows.phases(); ++j) {
-    scatters.push_back(windows.copy(j, 0));
-    gathers.push_back(windows.copy(j, windows.gap()));
+    scatters.push_back(windows.copy(j, 0, true));
+    gathers.push_back(windows.copy(j, windows.gap(), false));
   }
   return {gather_plans(topology, scatters, r), gather_plans(topology, gathers, r)};
 }
@@ -124,8 +128,8 @@ Prediction segmented_cost(const Topology& topology, Rank segments) {
             bundle *= topology.size(windows.dimension(j, before));
           }
           const LineGather& rule = windows.rule(j, t);
-          const int s = windows.length - tau + 1;
-          const bool scatters_now = scatters && s <= rule.steps;
+          const int s = windows.size(windows.dimension(j, t)) - tau + 1;
+          const bool scatters_now = scatters && s >= 1 && s <= rule.steps;
           if (scatters_now) {
             *sum.combined_blocks += bundle * rule.of_node[static_cast<std::size_t>(s - 1)];
           }

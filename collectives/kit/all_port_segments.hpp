@@ -10,7 +10,8 @@ namespace wormcube {
 
 /// On a line of n nodes an all-gather uses the link up from x in its steps 1 .. x + 1 of n - 1, and
 /// a reduce-scatter uses it in its last n - 1 - x steps. So the gather of one segment and the
-/// reduce-scatter of a later one fit into a window of n steps in which every link is busy.
+/// reduce-scatter of a later one fit into a window of n steps in which every link is busy. Windows
+/// are as long as the longest side; a shorter one uses the first n steps for both.
 ///
 /// Window (w, t), for w = 0, 1, .. and t = D-1 .. 0, copy j in dimension j + t (mod D), has phase t
 /// of the reduce-scatter of segment w, and phase t of the gather of segment w - 1 - t.

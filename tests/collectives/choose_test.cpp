@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <optional>
+#include <string>
 #include <string_view>
 #include <utility>
 #include <vector>
@@ -177,4 +178,43 @@ TEST_CASE("algorithms with unknown contention and no known time are ranked last"
   CHECK(ranked.back().weighed.contention == Contention::unknown);
   CHECK(ranked.back().us == 0);
   CHECK(ranked.front().us > 0);
+}
+
+TEST_CASE("the number of segments of an all-reduce on a mesh is the cheapest of those tried") {
+  Arguments arguments;
+  arguments.reduction = find_reduction("sum", "double");
+  const Algorithm& algorithm = find_algorithm(operations::allreduce, "all-port");
+  const CostModel model;
+  for (const char* const network : {"mesh:8x8", "mesh:3x4", "line:9", "mesh:4x4x4", "torus:4x4"}) {
+    const Topology topology = Topology::parse(network);
+    Weights weights(topology, false);
+    std::int64_t before = 0;
+    for (const Bytes bytes : {Bytes{64}, Bytes{1} << 14, Bytes{1} << 20, Bytes{1} << 30}) {
+      const auto form = cheapest_form(algorithm, weights, model, bytes, arguments, Bits::same);
+      REQUIRE(form);
+      const std::int64_t segments = form->collective.options.number("segments");
+      INFO(network << ", " << bytes << " B, " << segments << " segments");
+      CHECK(segments >= before);  // longer blocks are cut into more
+      before = segments;
+      // Each segment cuts the vector into a part for each node and dimension.
+      CHECK((segments == 1 ||
+             static_cast<Bytes>(form->collective.parts(topology)) * sizeof(double) <= bytes));
+      for (std::int64_t n = 1; n <= 256; n *= 2) {
+        Collective other(algorithm, arguments);
+        other.options.set("segments", std::to_string(n));
+        if (refusal(other, topology) ||
+            static_cast<Bytes>(other.parts(topology)) * sizeof(double) > bytes)
+          continue;
+        CHECK(*form->us <= *weights(other, bytes).us(model, bytes));
+      }
+    }
+    CHECK((before > 1) == (std::string_view(network) != "torus:4x4"));
+  }
+  // The bound is 0.5625, and one segment needs 0.984. More than 64 cost more start-ups than they save.
+  const Topology mesh = Topology::parse("mesh:8x8");
+  Weights weights(mesh, false);
+  const auto ranked =
+      ranking(operations::allreduce, weights, model, Bytes{1} << 30, Ports::all, arguments);
+  CHECK(ranked.front().collective.text() == "all-port:segments=64");
+  CHECK(*ranked.front().weighed.prediction.link_blocks < 0.576);
 }
