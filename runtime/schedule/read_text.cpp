@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include <fmt/core.h>
 
@@ -34,9 +35,10 @@ class Reader : private LineReader {
            (sizeof(RankLog) + static_cast<double>(steps + 1) *
                                   (sizeof(std::uint32_t) + gap_figures.size() * sizeof(Bytes))));
     schedule.ranks.resize(nodes);
+    taken_.assign(nodes, 0);
     next_line();
     for (std::size_t step = 0; step < steps; ++step) read_step(schedule.ranks, step);
-    read_end(schedule.ranks);
+    read_end(schedule.ranks, steps);
     return schedule;
   }
 
@@ -78,8 +80,8 @@ class Reader : private LineReader {
     std::size_t first, last;
     bool several() const { return last > first; }
   };
-  /// "node 3:", "nodes 4..7:", each node once in a section and ascending.
-  Nodes nodes(std::size_t& next) {
+  /// "node 3:", "nodes 4..7:", each node once in a section.
+  Nodes nodes(std::size_t section) {
     Nodes nodes{};
     if (accept("node")) {
       nodes.first = nodes.last = static_cast<std::size_t>(rank());
@@ -92,9 +94,10 @@ class Reader : private LineReader {
         fail(fmt::format("nodes {}..{}: the first number is the larger", nodes.first, nodes.last));
     }
     if (!accept(':')) fail("':' expected after the node's number");
-    if (nodes.first < next)
-      fail(fmt::format("node {}: nodes come in ascending order, each once", nodes.first));
-    next = nodes.last + 1;
+    for (std::size_t node = nodes.first; node <= nodes.last; ++node) {
+      if (taken_[node] == section + 1) fail(fmt::format("node {} twice in one step", node));
+      taken_[node] = section + 1;
+    }
     return nodes;
   }
 
@@ -111,8 +114,8 @@ class Reader : private LineReader {
       log.step_ends.push_back(static_cast<std::uint32_t>(log.ops.size()));
     }
     next_line();
-    for (std::size_t next = 0; !at_section(); next_line()) {
-      const Nodes these = nodes(next);
+    for (; !at_section(); next_line()) {
+      const Nodes these = nodes(step);
       for (std::size_t node = these.first; node <= these.last; ++node) {
         if (!takes(logs[node], step)) fail(fmt::format("node {} has ended", node));
       }
@@ -212,12 +215,12 @@ class Reader : private LineReader {
 
   // The last section.
 
-  void read_end(std::vector<RankLog>& logs) {
+  void read_end(std::vector<RankLog>& logs, std::size_t steps) {
     expect("end");
     expect_end();
     next_line();
-    for (std::size_t next = 0; !line_.empty(); next_line()) {
-      const Nodes these = nodes(next);
+    for (; !line_.empty(); next_line()) {
+      const Nodes these = nodes(steps);
       do {
         const GapFigure* const figure = accept_gap_figure();
         const bool blocks = figure == nullptr && accept("peak_blocks");
@@ -240,6 +243,7 @@ class Reader : private LineReader {
   }
 
   const Topology* topology_ = nullptr;
+  std::vector<std::size_t> taken_;  // for each node: 1 + the last section with its line
 };
 
 }  // namespace

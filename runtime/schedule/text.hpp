@@ -34,7 +34,7 @@ namespace wormcube {
 ///   `end`. `combine` likewise, for what a reduction combines. Zeros are left out.
 /// - A node without a line takes the step idle. `end` in a step: the node takes neither this step
 ///   nor a later one (nodes of one schedule may differ in their number of steps). At most one per
-///   node.
+///   node. Nodes come in any order, each once in a step.
 /// - `nodes A..B` have equal lines; only lines without messages are joined so.
 /// - '#' starts a comment; empty lines and the number of blanks do not matter.
 std::string schedule_text(const Schedule& schedule);

@@ -8,6 +8,7 @@
 #include "wormcube/tests/schedule/programs.hpp"
 
 #include <random>
+#include <sstream>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -134,6 +135,31 @@ TEST_CASE("comments, blanks and line ends of other systems mean nothing", "[sche
   CHECK(parse_schedule(loose, "x") == parse_schedule(sample, "x"));
 }
 
+TEST_CASE("the nodes of a step come in any order", "[schedule][text]") {
+  // The lines of each section backwards.
+  std::vector<std::string> lines, section;
+  std::istringstream stream(sample);
+  const auto flush = [&] {
+    lines.insert(lines.end(), section.rbegin(), section.rend());
+    section.clear();
+  };
+  std::size_t moved = 0;
+  for (std::string line; std::getline(stream, line);) {
+    if (line.starts_with("node")) {
+      section.push_back(line);
+      moved += section.size() > 1 ? 1 : 0;
+    } else {
+      flush();
+      lines.push_back(line);
+    }
+  }
+  flush();
+  REQUIRE(moved > 2);
+  std::string backwards;
+  for (const std::string& line : lines) backwards += line + "\n";
+  CHECK(schedule_text(parse_schedule(backwards, "x")) == sample);
+}
+
 TEST_CASE("a schedule's text that is wrong is refused with its line", "[schedule][text]") {
   CHECK(refusal_of(sample) == "accepted");
   CHECK_THAT(refusal_of(""), Contains("wormcube schedule 1"));
@@ -146,7 +172,8 @@ TEST_CASE("a schedule's text that is wrong is refused with its line", "[schedule
   CHECK_THAT(refusal_of(with("node 1: receive", "node 9: receive")),
              Contains(":7: ") && Contains("node 9") && Contains("0 to 3"));
   CHECK_THAT(refusal_of(with("from 3", "from 4")), Contains(":6: ") && Contains("node 4"));
-  CHECK_THAT(refusal_of(with("node 1: receive", "node 0: receive")), Contains("ascending"));
+  CHECK_THAT(refusal_of(with("node 1: receive", "node 0: receive")),
+             Contains("node 0 twice in one step"));
   CHECK_THAT(refusal_of(with("nodes 2..3: rearrange", "nodes 3..2: rearrange")), Contains(":8: "));
   CHECK_THAT(refusal_of(with("nodes 2..3: rearrange 4", "nodes 2..3: send 4 to 0")),
              Contains(":8: ") && Contains("one node"));
