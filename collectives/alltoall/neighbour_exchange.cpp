@@ -89,8 +89,12 @@ class LineExchange {
         if (w != x_) passing_.push_back(std::move(bundle));
       }
     }
-    node_.step({send_pieces(node_.topology().with(node_.rank(), d_, y), going),
-                receive_pieces(node_.topology().with(node_.rank(), d_, y), coming)});
+    // At the end of a line a node may have nothing to pass on, and its partner knows that.
+    const Rank partner = node_.topology().with(node_.rank(), d_, y);
+    std::vector<Op> ops;
+    if (!going.empty()) ops.push_back(send_pieces(partner, going));
+    if (!coming.empty()) ops.push_back(receive_pieces(partner, coming));
+    node_.step(ops);
   }
 
   std::vector<Span> own_for(Rank w) const {

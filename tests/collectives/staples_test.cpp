@@ -3,6 +3,7 @@
 #include "wormcube/collectives/core/aliases.hpp"
 #include "wormcube/collectives/core/registry.hpp"
 #include "wormcube/collectives/harness/check.hpp"
+#include "wormcube/collectives/harness/contract.hpp"
 #include "wormcube/runtime/replay/replay.hpp"
 #include "wormcube/tests/replay/schedules.hpp"
 
@@ -52,6 +53,38 @@ std::vector<Rank> wide_sides(const std::string& network) {
     if (n > 1) sides.push_back(n);
   }
   return sides;
+}
+
+/// Counts an all-reduce in segments window by window: in step tau of a window for phase t, copy j
+/// scatters at s = n - tau + 1 in its dimension of n nodes, and gathers at s = tau.
+void counts_in_windows(const char* network, int segments) {
+  const std::vector<Rank> sides = wide_sides(network);
+  const auto d = static_cast<int>(sides.size());
+  const Rank longest = std::ranges::max(sides);
+  const double p = Topology::parse(network).nodes();
+  double steps = 0, blocks = 0;
+  for (int w = 0; w < segments + d; ++w) {
+    for (int t = d - 1; t >= 0; --t) {
+      for (int tau = 1; tau <= longest; ++tau) {
+        double largest = 0;
+        for (int j = 0; j < d; ++j) {
+          const auto side = [&](int phase) {
+            return sides[static_cast<std::size_t>((j + phase) % d)];
+          };
+          double bundle = 1;
+          for (int before = 0; before < t; ++before) bundle *= side(before);
+          const auto is_step = [&](Rank s) { return 1 <= s && s < side(t); };
+          const bool scatters = w < segments && is_step(side(t) - tau + 1),
+                     gathers = 0 <= w - 1 - t && w - 1 - t < segments && is_step(tau);
+          if (scatters || gathers) largest = std::max(largest, bundle);
+        }
+        steps += largest > 0 ? 1 : 0;
+        blocks += largest / (segments * d * p);
+      }
+    }
+  }
+  counts(staple(operations::allreduce, fmt::format("all-port:segments={}", segments)), network,
+         steps, blocks);
 }
 
 constexpr const char* meshes_of_one_side[]{"line:1",   "line:2",     "line:3",      "line:8",
@@ -115,6 +148,14 @@ TEST_CASE("an all-port all-reduce in segments on meshes tends to the cable bound
              2 * d * k * (n - 1) - (n - 2) * overlaps, blocks);
     }
   }
+  // Unequal sides: gather and reduce-scatter overlap in short sides, too.
+  counts(staple(operations::allreduce, "all-port:segments=3"), "mesh:3x4", 30, 73.0 / 72);
+  counts(staple(operations::allreduce, "all-port:segments=5"), "mesh:5x7", 85, 327.0 / 350);
+  counts(staple(operations::allreduce, "all-port:segments=5"), "mesh:4x8", 98, 1.09375);
+  counts(staple(operations::allreduce, "all-port:segments=10"), "mesh:4x8", 178, 0.984375);
+  counts_in_windows("mesh:2x3x5", 4);
+  counts_in_windows("mesh:3x1x4", 7);
+  counts_in_windows("line:9*mesh:2x2", 5);
   // 0.5625 is the bound.
   counts(staple(operations::allreduce, "all-port:segments=20"), "mesh:8x8", 338, 0.60234375);
   CHECK_THAT(refused(operations::allreduce, "all-port:segments=2", "torus:3x3"),
@@ -159,6 +200,16 @@ TEST_CASE("neighbours exchange bundles: all hops are one link on meshes that do 
     counts(staple(operations::reduce_scatter, "neighbour-exchange"), network, startups, p - 1);
     counts(staple(operations::allreduce, "neighbour-exchange"), network, 2 * startups,
            2 * (p - 1) / p);
+  }
+  // A node at the end of a line sends nothing when it has nothing to pass on.
+  for (const auto& [network, messages] :
+       {std::pair("line:9", 44U), {"line:16", 128U}, {"mesh:5x7", 233U}}) {
+    const Schedule schedule = test::recorded(operations::alltoall, Topology::parse(network),
+                                             staple(operations::alltoall, "neighbour-exchange"), 8);
+    CHECK(schedule.messages() == messages);
+    for (const RankLog& log : schedule.ranks) {
+      CHECK(std::ranges::none_of(log.ops, [](const OpRecord& op) { return op.bytes == 0; }));
+    }
   }
   CHECK_THAT(refused(operations::reduce_scatter, "neighbour-exchange", "ring:5", "compose"),
              Contains("use mesh or recursive-doubling"));
@@ -347,6 +398,28 @@ TEST_CASE("other libraries' names are algorithms with options", "[collectives][s
       parse_collective(operations::allreduce, "OpenMPI.Segmented_Ring:segments=8");
   CHECK(ring.text() == "ring:order=rank:segments=8");
   CHECK(find_alias("alltoall", "openmpi.segmented_ring") == nullptr);
+  // The libraries halve the vector between the farthest ranks first, and gather it by doubling.
+  const Topology eight = Topology::parse("complete:8");
+  const auto partners_of_0 = [&](Operation operation, const char* name) {
+    Collective collective = parse_collective(operation, name);
+    if (operation->reduces) collective.arguments.reduction = find_reduction("sum", "int32");
+    const Contract contract = contract_of(collective, eight.nodes(), 64, 1);
+    const Schedule schedule = record(eight, collective_program(collective, contract, nullptr));
+    std::vector<Rank> partners;
+    for (std::size_t step = 0; step < schedule.steps(); ++step) {
+      for (const OpRecord& op : schedule.ops(0, step)) {
+        if (op.kind == Op::Kind::send) partners.push_back(op.peer);
+      }
+    }
+    return partners;
+  };
+  for (const char* const library : {"openmpi", "mpich"}) {
+    CHECK(partners_of_0(operations::reduce_scatter,
+                        fmt::format("{}.recursive_halving", library).c_str()) ==
+          std::vector<Rank>{4, 2, 1});
+  }
+  CHECK(partners_of_0(operations::broadcast, "openmpi.scatter_allgather") ==
+        std::vector<Rank>{4, 2, 1, 1, 2, 4});
   CHECK_THROWS_WITH(parse_collective(operations::allreduce, "openmpi.rings"),
                     Contains("wormcube list --aliases"));
 }

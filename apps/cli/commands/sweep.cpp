@@ -74,7 +74,8 @@ ExitCode Sweep::each(Context& context, const OutputOptions& output, Results& res
   ExitCode worst = passed;
   long done = 0;
   auto row = rows_.begin();
-  note_aliases(results, operation_, options_.algorithm.names);
+  for (const std::string& note : alias_notes(operation_, options_.algorithm.names))
+    results.note(note);
   for (std::size_t i = 0; i < selections_.size(); ++i) {
     for (std::size_t left = selections_[i].collectives.size(); left > 0; --left, ++row) {
       progress.doing(row->title);

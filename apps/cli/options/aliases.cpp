@@ -30,13 +30,15 @@ std::vector<Json> list_aliases(const std::string& operation, const OutputOptions
   return results;
 }
 
-void note_aliases(Results& results, Operation operation, std::span<const std::string> names) {
+std::vector<std::string> alias_notes(Operation operation, std::span<const std::string> names) {
+  std::vector<std::string> notes;
   for (const std::string& name : names) {
     const std::string_view word = std::string_view(name).substr(0, name.find(':'));
     if (const Alias* const alias = find_alias(to_string(operation), word)) {
-      results.note(fmt::format("{} is {}", word, alias->algorithm));
+      notes.push_back(fmt::format("{} is {}", word, alias->algorithm));
     }
   }
+  return notes;
 }
 
 }  // namespace wormcube::cli

@@ -3,7 +3,7 @@
 #pragma once
 
 #include "wormcube/apps/cli/core/json.hpp"
-#include "wormcube/apps/cli/output/results.hpp"
+#include "wormcube/apps/cli/output/files.hpp"
 #include "wormcube/collectives/core/operation.hpp"
 
 #include <span>
@@ -14,7 +14,7 @@ namespace wormcube::cli {
 
 /// Prints the names, of one operation or of all.
 std::vector<Json> list_aliases(const std::string& operation, const OutputOptions& output);
-/// Notes which algorithm each of these names is, if another library calls it so.
-void note_aliases(Results& results, Operation operation, std::span<const std::string> names);
+/// "openmpi.ring is ring:order=rank", for each of these names that is another library's.
+std::vector<std::string> alias_notes(Operation operation, std::span<const std::string> names);
 
 }  // namespace wormcube::cli

@@ -2,11 +2,15 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "wormcube/apps/cli/options/ranked.hpp"
 
+#include "wormcube/apps/cli/options/aliases.hpp"
 #include "wormcube/apps/cli/options/schedules.hpp"
+#include "wormcube/collectives/core/aliases.hpp"
 #include "wormcube/collectives/harness/schedule_algorithm.hpp"
 #include "wormcube/runtime/base/error.hpp"
 
 #include <algorithm>
+#include <set>
+#include <string>
 #include <utility>
 
 #include <fmt/format.h>
@@ -17,9 +21,19 @@ namespace {
 
 std::string_view without_options(std::string_view name) { return name.substr(0, name.find(':')); }
 
+/// "ring:order=rank" for "openmpi.ring:segments=2"; a name of our own as it is.
+std::string_view resolved(Operation operation, std::string_view name) {
+  const Alias* const alias = find_alias(operation->name, without_options(name));
+  return alias != nullptr ? alias->algorithm : name;
+}
+
+bool is_named(const Algorithm& algorithm, std::string_view name) {
+  return algorithm.name == without_options(resolved(algorithm.operation, name));
+}
+
 bool has_algorithm(Operation operation, std::string_view name) {
   return std::ranges::any_of(registry(), [&](const Algorithm* algorithm) {
-    return algorithm->operation == operation && algorithm->name == without_options(name);
+    return algorithm->operation == operation && is_named(*algorithm, name);
   });
 }
 
@@ -54,7 +68,7 @@ Arguments RankedOptions::arguments(Operation operation) const {
 
 bool RankedOptions::names_algorithm(const Algorithm& algorithm) const {
   return names.empty() || std::ranges::any_of(names, [&](const std::string& name) {
-           return without_options(name) == algorithm.name;
+           return is_named(algorithm, name);
          });
 }
 
@@ -84,7 +98,9 @@ std::vector<Priced> RankedOptions::rank(Operation operation, Weights& weights,
 Priced form_of(std::string_view name, Collective collective, Weights& weights,
                const CostModel& model, Bytes block_bytes, Bits bits) {
   const Algorithm& algorithm = *collective.algorithm;
-  if (without_options(name) == name && is_chosen_by_auto(algorithm)) {
+  const auto is_open = [](std::string_view text) { return without_options(text) == text; };
+  if (is_open(name) && is_open(resolved(algorithm.operation, name)) &&
+      is_chosen_by_auto(algorithm)) {
     auto form = cheapest_form(algorithm, weights, model, block_bytes, collective.arguments, bits);
     if (form) return *std::move(form);
   }
@@ -112,6 +128,11 @@ void add_ranked_options(CLI::App& app, RankedOptions& options) {
 
 void print_operator(const OutputOptions& output, const RankedOptions& options,
                     std::span<const Operation> operations) {
+  std::set<std::string> notes;  // operations share most of them
+  for (const Operation operation : operations) {
+    for (std::string& note : alias_notes(operation, options.names)) notes.insert(std::move(note));
+  }
+  for (const std::string& note : notes) print_setting(output, "name", note);
   const auto reducing =
       std::ranges::find_if(operations, [](Operation operation) { return operation->reduces; });
   if (reducing == operations.end()) return;

@@ -40,7 +40,7 @@ struct RankedOptions {
 Priced form_of(std::string_view name, Collective collective, Weights& weights,
                const CostModel& model, Bytes block_bytes, Bits bits);
 void add_ranked_options(CLI::App& app, RankedOptions& options);
-/// The '#' line: "sum on double".
+/// The '#' lines: "sum on double", and what the names of other libraries stand for.
 void print_operator(const OutputOptions& output, const RankedOptions& options,
                     std::span<const Operation> operations);
 
