@@ -254,3 +254,13 @@ TEST_CASE("a player by replay has the replay's time", "[cli][draw]") {
   CHECK_THAT(page, Contains("\"time_ps\":" + replay["time_ps"].dump()));
   CHECK_THAT(run_wormcube("draw " + call + "--html -").out, !Contains("\"time_ps\""));
 }
+
+TEST_CASE("a page by formula accepts hops that take no time, a replay does not", "[cli][draw]") {
+  const std::string call = "draw alltoall --on ring:4 --algorithm ring --hop 0 --html - --clock ";
+  const auto page = run_wormcube(call + "formula");
+  CHECK(page.exit == 0);
+  CHECK_THAT(page.out, Contains("\"th_us\":0"));
+  const auto refused = run_wormcube(call + "replay");
+  CHECK(refused.exit == 2);
+  CHECK_THAT(refused.err, Contains("the hop time is 0"));
+}

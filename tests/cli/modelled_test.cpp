@@ -9,6 +9,8 @@
 #include <algorithm>
 #include <limits>
 #include <map>
+#include <set>
+#include <string>
 
 #include <catch2/catch.hpp>
 #include <tbb/global_control.h>
@@ -276,6 +278,10 @@ TEST_CASE("best compares networks by links times time, and at equal cost", "[cli
   };
   CHECK(factor("links") == Approx(4.0 / 6));
   CHECK(factor("bisection") == Approx(4.0 / 8));
+  CHECK_THAT(run_wormcube("best alltoall --on star:16 --ports one --bytes 1K --equal-cost-to "
+                          "hypercube:4 --equal-cost-by bisection")
+                 .out,
+             Catch::Contains("tw x 0.5333 on star:16: an exchange bound of 15 steps"));
   const auto refused = [](const std::string& options) {
     const auto output = run_wormcube("best allgather --bytes 1K " + options);
     CHECK(output.exit == 2);
@@ -287,6 +293,57 @@ TEST_CASE("best compares networks by links times time, and at equal cost", "[cli
              Catch::Contains("no effect without --equal-cost-to"));
   CHECK_THAT(refused("--on torus:8x8 --equal-cost-to hypercube:6 --cost replay"),
              Catch::Contains("use --cost formula"));
+}
+
+TEST_CASE("list and best rank algorithms under the names of other libraries", "[cli]") {
+  const auto listed =
+      run_wormcube("list allreduce --on ring:6 --algorithm openmpi.ring --json -").json();
+  REQUIRE(listed.size() == 1);
+  CHECK(listed[0]["algorithm"] == "ring");
+  CHECK(listed[0]["chosen_options"]["order"] == "rank");
+  // Its options are its own, but for those that the name leaves open.
+  const std::string names = "openmpi.segmented_ring,openmpi.segmented_ring:segments=8,nccl.tree";
+  const auto best = run_wormcube("best allreduce --on ring:6 --ports one --bytes 64K --algorithm " +
+                                 names + " --json -")
+                        .json();
+  REQUIRE(best.size() == 1);
+  std::set<std::string> ranked;
+  for (const auto& row : best[0]["ranking"]) {
+    const auto segments = row["options"]["segments"].get<int>();
+    ranked.insert(row["algorithm"].get<std::string>() +
+                  (row["algorithm"] == "ring" ? std::to_string(segments) : ""));
+  }
+  CHECK(ranked == std::set<std::string>{"ring4", "ring8", "double-tree"});
+  const auto all = run_wormcube("best --on ring:4 --ports one --bytes 1K --algorithm nccl.ring");
+  CHECK(all.exit == 0);
+  CHECK_THAT(all.out, Catch::Contains("nccl.ring is ring") && Catch::Contains("reduce_scatter"));
+  CHECK_THAT(run_wormcube("best allreduce --on ring:6 --algorithm openmpi.rings").err,
+             Catch::Contains("wormcube list --aliases"));
+}
+
+TEST_CASE("what has no time in best says whether auto never picks it", "[cli]") {
+  const std::string call = "best gather --on tree:5 --bytes 1 --ports all --json - ";
+  const auto reason_of = [&](const std::string& options) {
+    const auto rows = run_wormcube(call + options).json();
+    for (const auto& row : rows[0]["ranking"]) {
+      if (row["algorithm"] == "direct")
+        return row["model_time_us"].is_null() ? row["model_time_us_reason"].get<std::string>() : "";
+    }
+    return std::string("not ranked");
+  };
+  CHECK_THAT(reason_of(""), Catch::Contains("auto never picks it: name it with --algorithm"));
+  CHECK(reason_of("--algorithm direct").empty());
+}
+
+TEST_CASE("the constants that tune prints are those of the profile that it saves", "[cli]") {
+  const auto tuned =
+      run_wormcube(
+          "tune alltoall reduce --on ring:4 --bytes 8,64 --iterations 1 --executor fibers "
+          "--json -")
+          .json();
+  const auto &fitted = tuned["fitted"], &profile = tuned["profile"];
+  CHECK(fitted["flit_bytes"] == profile["flit_bytes"]);
+  CHECK(1e6 * fitted["th_us"].get<double>() == Approx(profile["hop_ps"].get<double>()));
 }
 
 TEST_CASE("work counts all nodes, and auto by work picks the least", "[cli]") {

@@ -109,14 +109,18 @@ Contest contest_of(const BestCommand& options, Operation operation, Weights& wei
   return contest;
 }
 
-Json ranked_json(const Contestant& contestant, const Topology& topology) {
+/// \param is_named  by --algorithm
+Json ranked_json(const Contestant& contestant, const Topology& topology, bool is_named) {
   const Priced& priced = contestant.priced;
+  const char* const no_formula =
+      is_named || is_chosen_by_auto(*priced.collective.algorithm)
+          ? no_counts
+          : "auto never picks it: name it with --algorithm to get its time";
   Json json{{"algorithm", priced.collective.name()},
             {"options", options_json(priced.collective.options)},
             {"ports", to_string(priced.collective.algorithm->ports)},
             {"same_bits", same_bits_cell(priced.collective, topology)},
-            {"predicted", prediction_json(priced.weighed.prediction, no_counts)}};
-  constexpr const char* no_formula = "its source gives no formula, or auto never picks it";
+            {"predicted", prediction_json(priced.weighed.prediction, no_formula)}};
   put(json, "model_time_us", json_value(priced.us), no_formula);
   put(json, "model_contention",
       priced.us ? Json(to_string(priced.weighed.contention)) : Json(nullptr), no_formula);
@@ -161,7 +165,7 @@ Json contest_json(const BestCommand& options, Operation operation, const Topolog
   json["ties"] = won ? Json(contest.ties()) : Json::array();
   json["ranking"] = Json::array();
   for (const Contestant& each : contest.ranked) {
-    json["ranking"].push_back(ranked_json(each, topology));
+    json["ranking"].push_back(ranked_json(each, topology, !options.ranked.names.empty()));
   }
   return json;
 }

@@ -67,12 +67,12 @@ struct DrawCommand {
 ExitCode draw(Context& context, const DrawCommand& given) {
   DrawCommand options = given;
   const CommandLimit limit(context, milliseconds_of(options.time_limit));
-  const ModelOptions::Resolved resolved = options.machine.resolve();
+  const bool replays =
+      options.clock == "replay" || (options.clock == "auto" && !options.machine.machine.empty());
+  const ModelOptions::Resolved resolved = options.machine.resolve(replays);
   options.model = resolved.cost;
   options.check.virtual_channels = options.machine.virtual_channels;
-  if (options.clock == "replay" || (options.clock == "auto" && !options.machine.machine.empty())) {
-    options.replays = resolved.model;
-  }
+  if (replays) options.replays = resolved.model;
   if (!options.schedule.empty()) {
     use_schedule(options.schedule, options.what.operation, options.on, options.what.call);
     add_schedule_name(options.what.algorithm.names);

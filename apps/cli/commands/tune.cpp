@@ -117,6 +117,15 @@ std::vector<Measured> measure(const Context& context, const TuneCommand& options
   return all;
 }
 
+/// The fitted constants as the saved profile has them. No call's hops are fitted: a hop takes a
+/// flit's time.
+CostModel cost_model_of(const CostFit& fit, const MachineModel& machine) {
+  CostModel model = fit.model;
+  model.flit_bytes = static_cast<double>(machine.flit_bytes);
+  model.hop_us = microseconds_of(machine.hop);
+  return model;
+}
+
 double us_of(const CostModel& model, const CostSample& sample) {
   CostFit fit;
   fit.model = model;
@@ -234,6 +243,7 @@ ExitCode tune(Context& context, const TuneCommand& options) {
                     all.size(), topology.name()));
   }
   const MachineProfile profile = profile_of(options, topology, *fit, samples.size());
+  const CostModel fitted = cost_model_of(*fit, profile.model);
   const std::vector<Race> all_races = races(all, fit->model);
   const Regret by_fit = regret(all_races, &Race::by_fit),
                by_presets = regret(all_races, &Race::by_presets),
@@ -262,7 +272,7 @@ ExitCode tune(Context& context, const TuneCommand& options) {
   }
   print_table(output, table);
   print_note(output, fmt::format("fitted to the minimum times of {} series of {} calls: {}",
-                                 samples.size(), options.iterations, cost_model_text(fit->model)));
+                                 samples.size(), options.iterations, cost_model_text(fitted)));
   print_note(output, fmt::format("(fitted - measured) / measured: root mean square {:.2f}, median "
                                  "{:.2f}, largest {:.2f}",
                                  fit->rms, fit->median, fit->largest));
@@ -289,7 +299,7 @@ ExitCode tune(Context& context, const TuneCommand& options) {
   Json json{{"topology", topology.name()}, {"nodes", topology.nodes()}};
   add_machine_json(context, json, options.machine, settings, topology.nodes());
   json["iterations"] = options.iterations;
-  json["fitted"] = cost_model_json(fit->model);
+  json["fitted"] = cost_model_json(fitted);
   json["residual"] = {{"rms", fit->rms}, {"median", fit->median}, {"largest", fit->largest}};
   json["auto"] = {{"fitted", regret_json(by_fit)},
                   {"presets", regret_json(by_presets)},

@@ -62,8 +62,7 @@ std::string EqualCostOptions::text(const Topology& topology) const {
   const Topology other = parse_topology(network);
   const auto size = [&](const Topology& of) {
     if (by == "links") return fmt::format("{} links", of.links());
-    const theory::CutBound cut = theory::cut_bound(of);
-    return fmt::format("a cut of {} cables", cut.cables);
+    return fmt::format("an exchange bound of {} steps", theory::cut_bound(of).steps.text());
   };
   return fmt::format("tw x {} on {}: {}, {} has {}", cell(factor(topology)), topology.name(),
                      size(topology), other.name(), size(other));
@@ -77,9 +76,11 @@ void add_equal_cost_options(CLI::App& app, EqualCostOptions& options) {
       ->type_name("NETWORK")
       ->group(group);
   options.by_option =
-      app.add_option("--equal-cost-by", options.by,
-                     "With --equal-cost-to: what determines the cost. links: the number of links; "
-                     "bisection: the number of cables in the cut that limits a total exchange")
+      app.add_option(
+             "--equal-cost-by", options.by,
+             "With --equal-cost-to: what determines the cost. links: the number of links; "
+             "bisection: the steps of a total exchange through the cut that limits it, which "
+             "are the nodes on one side times those on the other, divided by the cables")
           ->type_name("links|bisection")
           ->check(one_of({"links", "bisection"}))
           ->capture_default_str()

@@ -41,7 +41,7 @@ double us_per_byte(const Rate& rate) { return us(rate.ticks) / static_cast<doubl
 
 }  // namespace
 
-ModelOptions::Resolved ModelOptions::resolve() const {
+ModelOptions::Resolved ModelOptions::resolve(bool replays) const {
   Resolved resolved;
   MachineModel& model = resolved.model;
   if (!machine.empty()) {
@@ -107,11 +107,12 @@ ModelOptions::Resolved ModelOptions::resolve() const {
   model.lock_step = lock_step;
   if (store_and_forward == "once") model.forwarding = Forwarding::store_once;
   if (store_and_forward == "each") model.forwarding = Forwarding::store_each;
+  resolved.cost.hop_us = us(model.hop);
+  if (!replays && model.hop == 0) model.hop = 1;
   model.require_valid();
   resolved.cost.startup_us = us(model.startup);
   resolved.cost.transfer_us = us(model.port_flit()) / static_cast<double>(model.flit_bytes);
   resolved.cost.link_us = us(model.flit) / static_cast<double>(model.flit_bytes);
-  resolved.cost.hop_us = us(model.hop);
   resolved.cost.flit_bytes = static_cast<double>(model.flit_bytes);
   if (model.node > 0 && model.forwarding == Forwarding::packets) {
     resolved.cost.bus_us = us(model.node) / static_cast<double>(model.flit_bytes);

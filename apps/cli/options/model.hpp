@@ -30,7 +30,8 @@ struct ModelOptions {
     std::optional<MachineProfile> profile;
   };
   /// Throws UsageError for a value that is not a number, or not whole.
-  Resolved resolve() const;
+  /// \param replays  false: only `cost` is used, in which a hop may take no time
+  Resolved resolve(bool replays = true) const;
 };
 void add_model_options(CLI::App& app, ModelOptions& options);
 /// "ts 10 us, F 0.001 us for 1 B, ..", and whether links run at the full rate.
