@@ -135,9 +135,9 @@ class Check(Result):
         "rearranged_blocks", "combined_blocks", "link_load_max", "delivered", "exactly_once", "passed",
     )
     _nested = {
-        "arguments": "Arguments", "predicted": "Predicted", "lower_bound": "LowerBound", "cost_model": "CostModel",
-        "counted_by": "CountedBy", "model_time_parts_us": "ModelTimeParts", "time_lockstep_us": "CheckTimeLockstepUs",
-        "provenance": "Provenance",
+        "arguments": "Arguments", "predicted": "Predicted", "formulas": "Predicted", "lower_bound": "LowerBound", "cost_model":
+        "CostModel", "counted_by": "CountedBy", "model_time_parts_us": "ModelTimeParts", "time_lockstep_us":
+        "CheckTimeLockstepUs", "provenance": "Provenance",
     }
 
     nodes: int
@@ -182,6 +182,7 @@ class Check(Result):
     virtual_channels: Optional[int] = None
     seed: Optional[int] = None
     predicted: Optional[Predicted] = None
+    formulas: Optional[Predicted] = None
     lower_bound: Optional[LowerBound] = None
     bound_met: Optional[bool] = None
     bound_met_reason: Optional[str] = None

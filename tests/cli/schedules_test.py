@@ -16,6 +16,7 @@ import tempfile
 
 SAME = "steps startups messages max_hops link_load_max".split()
 IN_BYTES = "transmission_bytes link_bytes combined_bytes rearranged_bytes total_bytes byte_hops".split()
+BYTES = 484  # no whole number of parts for most algorithms
 NETWORKS = """ring:4 ring:6 ring:7 line:3 line:8 torus:2x5 torus:4x4 mesh:3x4 mesh:2x3x2 hypercube:3 hypercube:4 complete:6 ghc:3x2
 tree:8 petersen star:5 torus:3x3x2""".split()
 
@@ -88,17 +89,19 @@ def replayed(program, words):
 
 
 def same_times(program, rng):
-    """A random call: its replayed time is that of its file, and of the algorithm `schedule` at its block size."""
+    """A random call: its replayed time is that of its file, and of the algorithm `schedule` at its block size. Half of the calls
+    permute blocks, if they can. Returns None if there is no file of exactly this call, else the bytes that it permutes."""
     network = rng.choice(NETWORKS)
-    operation = rng.choice(program.operations)
+    operation = rng.choice([*program.operations, *["alltoall"] * 10])
     rows = [row for row in program.rows(["list", operation, "--on", network, *data_of(operation)]) if row["admitted"]]
-    row = rng.choice(rows)
+    permuting = [row for row in rows if (row["predicted"]["rearranged_blocks"] or 0) > 0]
+    row = rng.choice(permuting if permuting and rng.randrange(2) else rows)
     algorithm = ":".join([row["algorithm"], *(f"{name}={value}" for name, value in row["chosen_options"].items())])
     size = rng.choice((rng.randrange(1, 40), rng.randrange(1, 4000))) * (4 if data_of(operation) else 1)
     what = f"{operation} {algorithm} on {network}, {size} B"
     found = written(program, operation, network, algorithm, size, what)
     if found is None or not found[1]:
-        return False
+        return None
     sized = [] if operation == "barrier" else ["--bytes", str(size)]
     call = [operation, "--on", network, "--algorithm", algorithm, *sized, *call_of(operation), *data_of(operation)]
     time = replayed(program, call)
@@ -109,7 +112,7 @@ def same_times(program, rng):
         as_algorithm = replayed(program, [operation, "--schedule", found[0], "--algorithm", "schedule", *sized, *ports, *call_of(operation),
                                           *data_of(operation)])
         require(as_algorithm == time, f"{what}: replayed {time} ps, as the algorithm `schedule` {as_algorithm} ps")
-    return True
+    return found[2]["rearranged_bytes"]
 
 
 def walk(program, counted):
@@ -117,7 +120,7 @@ def walk(program, counted):
     operation, network = counted["operation"], counted["topology"]
     what = f"{operation} {counted['algorithm']} on {network}"
     again = os.path.join(program.folder, "again.txt")
-    found = written(program, operation, network, counted["algorithm"], 484, what)
+    found = written(program, operation, network, counted["algorithm"], BYTES, what)
     if found is None:
         return False
     file, _, checked = found
@@ -150,11 +153,14 @@ def main():
         if not networks:
             calls = int(arguments[1]) if is_random else 30
             rng = random.Random(51)
-            compared = sum(same_times(program, rng) for _ in range(calls))
+            permuted = [same_times(program, rng) for _ in range(calls)]
+            compared = sum(each is not None for each in permuted)
             require(compared >= calls * 2 // 3, f"{compared} of {calls} random calls were compared")
+            require(any(permuted), "no random call permutes blocks")
         for network in networks or ["mesh:2x3"] * (not is_random):
             for operation in program.operations:
-                words = ["check", operation, "--on", network, "--bytes", "484", *call_of(operation), *data_of(operation)]
+                sized = [] if operation == "barrier" else ["--bytes", str(BYTES)]
+                words = ["check", operation, "--on", network, *sized, *call_of(operation), *data_of(operation)]
                 for counted in program.rows([*words, "--algorithm", "all"]):
                     if walk(program, counted):
                         written_calls += 1
