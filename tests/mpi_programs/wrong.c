@@ -143,6 +143,16 @@ static void crash(void) {
   if (rank == 3) *(volatile int *)8 = 1;
   MPI_Barrier(MPI_COMM_WORLD);
 }
+static void crash_in_library(void) {
+  MPI_Barrier(MPI_COMM_WORLD);
+  if (rank == 3) puts((const char *)8);
+  MPI_Barrier(MPI_COMM_WORLD);
+}
+static void aborts(void) {
+  MPI_Barrier(MPI_COMM_WORLD);
+  if (rank == 3) abort();
+  MPI_Barrier(MPI_COMM_WORLD);
+}
 static void not_provided(void) {
   MPI_File file;
   MPI_File_open(MPI_COMM_WORLD, "nothing", MPI_MODE_RDONLY, MPI_INFO_NULL, &file);
@@ -381,7 +391,7 @@ int main(int argc, char **argv) {
                   PROGRAM(bad_count),        PROGRAM(null_type),     PROGRAM(uncommitted),       PROGRAM(freed_type),
                   PROGRAM(freed_communicator), PROGRAM(null_communicator), PROGRAM(bad_operator), PROGRAM(request_twice),
                   PROGRAM(null_buffer),      PROGRAM(left_over),     PROGRAM(after_finalize),    PROGRAM(no_finalize),
-                  PROGRAM(ends_with_5),      PROGRAM(exits_with_9),  PROGRAM(code_7_at_end),     PROGRAM(crash),
+                  PROGRAM(ends_with_5),      PROGRAM(exits_with_9),  PROGRAM(code_7_at_end),     PROGRAM(crash),          PROGRAM(crash_in_library),  PROGRAM(aborts),
                   PROGRAM(not_provided),     PROGRAM(errors_returned), PROGRAM(relies_on_buffers), PROGRAM(three_communicators),
                   PROGRAM(never_started),    PROGRAM(started_twice), PROGRAM(freed_request),     PROGRAM(freed_twice),
                   PROGRAM(no_communicator),  PROGRAM(init_twice),    PROGRAM(predefined_freed),  PROGRAM(other_gather),

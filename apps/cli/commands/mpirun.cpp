@@ -3,6 +3,7 @@
 #include "wormcube/apps/cli/commands/commands.hpp"
 #include "wormcube/apps/cli/commands/explore.hpp"
 #include "wormcube/apps/cli/commands/mpi_command_line.hpp"
+#include "wormcube/apps/cli/commands/mpi_crash.hpp"
 #include "wormcube/apps/cli/commands/mpirun_report.hpp"
 #include "wormcube/apps/cli/core/json.hpp"
 #include "wormcube/apps/cli/core/print.hpp"
@@ -70,14 +71,14 @@ std::string square_torus(int ranks) {
   return fmt::format("torus:{}x{}", ranks / side, side);
 }
 
-/// The program's file: a path, or found in PATH.
+/// The program's file: a path; for a name without a slash, found in PATH or else here, as with
+/// other MPIs.
 std::string found_program(const std::string& name) {
   namespace fs = std::filesystem;
   std::error_code ignored;
-  if (name.find('/') != std::string::npos || fs::is_regular_file(name, ignored)) {
-    if (!fs::is_regular_file(name, ignored)) {
-      throw UsageError(fmt::format("mpirun: there is no program {}", name));
-    }
+  const bool is_here = fs::is_regular_file(name, ignored);
+  if (name.find('/') != std::string::npos) {
+    if (!is_here) throw UsageError(fmt::format("mpirun: there is no program {}", name));
     return name;
   }
   const char* const path = std::getenv("PATH");
@@ -89,7 +90,8 @@ std::string found_program(const std::string& name) {
       return candidate.string();
     rest.remove_prefix(std::min(end + 1, rest.size()));
   }
-  throw UsageError(fmt::format("mpirun: there is no program {} here or in PATH", name));
+  if (is_here) return "./" + name;
+  throw UsageError(fmt::format("mpirun: there is no program {} in PATH or here", name));
 }
 
 /// "alltoall=suh-torus": checked on the whole network.
@@ -183,6 +185,8 @@ ExitCode run(Context& context, const MpirunCommand& options) {
     return explore(context, options.explore);
   }
   run.program = found_program(words.front());
+  if (!options.output.quiet && run.program == "./" + words.front())
+    print_error(fmt::format("# {} is not in PATH: runs ./{}\n", words.front(), words.front()));
   run.arguments = words;
   for (const std::string& text : options.variables) {  // NAME alone is already in the environment
     if (const auto equals = text.find('='); equals != std::string::npos)
@@ -223,7 +227,8 @@ ExitCode run(Context& context, const MpirunCommand& options) {
   require_writable(options.schedule);
   const TraceOptions trace{options.trace, {}, {}};
   trace.validate();
-  std::setvbuf(stdout, nullptr, _IOLBF, BUFSIZ);             // keeps a rank's lines whole
+  std::setvbuf(stdout, nullptr, _IOLBF, BUFSIZ);  // keeps a rank's lines whole
+  name_lines_of_crashes();
   auto* const job = new mpi::Run(topology, std::move(run));  // its ranks may outlive this function
   if (job->uses_openmp() && options.executor != "threads" && !options.output.quiet)
     print_error(fmt::format("# ranks are threads, not fibers: {} uses OpenMP\n", words.front()));

@@ -351,12 +351,15 @@ Action add_prove(CLI::App& program) {
   // For the process of one proof.
   app.add_option("--result", options->result)->group("");
   app.add_flag("--take-last", settings.takes_last)->group("");
+  app.add_flag("--on-parts", settings.on_parts)->group("");
   add_output_options(app, options->output, true, false);
   app.footer(
       "Each rank calls the function on marked elements: 8-byte handles that record which ranks' "
       "elements they combine, and in which order. The calls cover every number of ranks, count and "
-      "root; separate buffers and in-place calls; a datatype with gaps; and both commutative and "
-      "noncommutative operators. If a receive is from MPI_ANY_SOURCE, all calls are made twice: in "
+      "root; separate buffers and in-place calls; datatypes with gaps, on both sides and on one; "
+      "both commutative and noncommutative operators; and communicators that are a permuted part of "
+      "MPI_COMM_WORLD, on which other messages travel. A request that is not complete when the "
+      "function returns is an error. If a receive is from MPI_ANY_SOURCE, all calls are made twice: in "
       "the first proof such receives take the first message to arrive, in the second the last. The "
       "first wrong element is reported with the MPI call that delivered it. If a call hangs, the "
       "deadlock table of `wormcube mpirun` is printed. The start-ups, blocks and messages in the "

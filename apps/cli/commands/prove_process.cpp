@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "wormcube/apps/cli/commands/prove_process.hpp"
 
+#include "wormcube/apps/cli/commands/mpi_crash.hpp"
 #include "wormcube/apps/cli/core/child.hpp"
 #include "wormcube/apps/cli/core/exit_code.hpp"
 #include "wormcube/apps/cli/core/print.hpp"
@@ -86,15 +87,15 @@ void prove_here(const std::string& program, const ProofSettings& settings, Rank 
                 const std::string& result_file) {
   prctl(PR_SET_PDEATHSIG, SIGKILL);  // it does not outlive `prove`
   const mpi::ProvedFunction& function = mpi::proved_function(settings.operation);
-  auto* const prover =
-      new mpi::Prover(function, settings.function,
-                      {settings.counts, settings.root, settings.only_commuting}, ranks);
+  auto* const prover = new mpi::Prover(
+      function, settings.function,
+      {settings.counts, settings.root, settings.only_commuting, settings.on_parts}, ranks);
   prover->takes_last = settings.takes_last;
   prover->on_case = [&](const std::string& text) { write_result(result_file, text); };
   mpi::RunOptions run;
   run.program = program;
   run.arguments = {program};
-  run.job.ranks = ranks;
+  run.job.ranks = prover->world_size();
   const Bytes eager = parse_bytes(settings.eager);
   run.job.eager = eager > 0;
   run.job.most_unexpected = eager;
@@ -114,9 +115,10 @@ void prove_here(const std::string& program, const ProofSettings& settings, Rank 
     job.end(deadlock, fmt::format("hangs: all ranks have only polled or waited for {} s\n{}",
                                   settings.stall, mpi::table_of_ranks(job)));
   };
+  name_lines_of_crashes();
   // The ranks may outlive this function.
-  auto* const job =
-      new mpi::Run(Topology::parse(fmt::format("complete:{}", ranks)), std::move(run));
+  auto* const job = new mpi::Run(Topology::parse(fmt::format("complete:{}", prover->world_size())),
+                                 std::move(run));
   const mpi::JobEnd end = job->wait();
   const mpi::ProofOutcome& outcome = prover->outcome();
   Json json{{"ranks", ranks}, {"cases", outcome.cases}, {"passed_on", outcome.passed_on}};
@@ -130,14 +132,16 @@ void prove_here(const std::string& program, const ProofSettings& settings, Rank 
            : end.text.starts_with("hangs:")      ? deadlock
            : end.text.starts_with("time limit ") ? time_limit
                                                  : failed;
-    std::string returned;
+    std::string returned, cause;
     for (const Rank rank : prover->returned()) returned += fmt::format(" {}", rank);
-    json["finding"] = {{"call", prover->current_case()}, {"text", end.text}, {"cause", ""}};
     if (!returned.empty()) {
-      json["finding"]["cause"] = fmt::format(
+      cause = fmt::format(
           "ranks that have returned from the call, and wait in MPI_Barrier for the others:{}",
           returned);
     }
+    if (const std::string hint = outcome.refusal.empty() ? prover->hint() : ""; !hint.empty())
+      cause += (cause.empty() ? "" : "; ") + hint;
+    json["finding"] = {{"call", prover->current_case()}, {"text", end.text}, {"cause", cause}};
   } else if (outcome.schedule && !outcome.finding) {
     add_schedule(json, *outcome.schedule, settings.keeps_schedule);
   }
@@ -180,6 +184,7 @@ Json prove_once(const ProvedProgram& what, const ProofSettings& settings, Rank r
   if (settings.only_commuting) words.emplace_back("--commutative");
   if (settings.keeps_schedule) words.insert(words.end(), {"--write-schedule", "-"});
   if (settings.takes_last) words.emplace_back("--take-last");
+  if (settings.on_parts) words.emplace_back("--on-parts");
   write_result(result_file, "");
   const Child child = run_child("/proc/self/exe", words, true);
   if (child.error != 0)
@@ -222,23 +227,28 @@ Json prove_once(const ProvedProgram& what, const ProofSettings& settings, Rank r
 Json prove_in_process(const ProvedProgram& what, const ProofSettings& settings, Rank ranks,
                       const std::string& result_file) {
   Json json = prove_once(what, settings, ranks, result_file);
+  const bool any_source = json["any_source"].get<bool>();
   json["arrival_orders"] = Json::array();
-  if (!json["any_source"].get<bool>()) return json;
-  json["arrival_orders"] = {"first"};
-  if (!json["finding"].is_null()) return json;
-  ProofSettings other = settings;
-  other.takes_last = true;
-  other.keeps_schedule = false;
-  Json last = prove_once(what, other, ranks, result_file);
-  json["arrival_orders"].push_back("last");
-  for (const char* const key : {"cases", "passed_on"})
-    json[key] = json[key].get<std::size_t>() + last[key].get<std::size_t>();
-  if (last["finding"].is_null()) return json;
-  json["finding"] = last["finding"];
-  json["finding"]["call"] = json["finding"]["call"].get<std::string>() +
-                            "; receives from MPI_ANY_SOURCE take the last message to arrive";
-  json["code"] = last["code"];
-  json.erase("schedule");
+  if (any_source) json["arrival_orders"] = {"first"};
+  /// Other calls of the same proof, unless it has failed already.
+  const auto add = [&](bool ProofSettings::*kind, const char* which) {
+    if (!json["finding"].is_null()) return;
+    ProofSettings other = settings;
+    other.*kind = true;
+    other.keeps_schedule = false;
+    Json more = prove_once(what, other, ranks, result_file);
+    for (const char* const key : {"cases", "passed_on"})
+      json[key] = json[key].get<std::size_t>() + more[key].get<std::size_t>();
+    if (more["finding"].is_null()) return;
+    json["finding"] = more["finding"];
+    json["finding"]["call"] = json["finding"]["call"].get<std::string>() + which;
+    json["code"] = more["code"];
+    json.erase("schedule");
+  };
+  add(&ProofSettings::on_parts, "");
+  if (!any_source) return json;
+  if (json["finding"].is_null()) json["arrival_orders"].push_back("last");
+  add(&ProofSettings::takes_last, "; receives from MPI_ANY_SOURCE take the last message to arrive");
   return json;
 }
 

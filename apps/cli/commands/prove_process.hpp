@@ -23,6 +23,7 @@ struct ProofSettings {
   double stall = 10, time_limit = 0;
   bool keeps_schedule = false;
   bool takes_last = false;  ///< receives from any source take the last message to arrive
+  bool on_parts = false;    ///< the calls are on communicators that are a part of MPI_COMM_WORLD
 };
 
 /// Runs the program's ranks in this process, which it ends: the result is in the file.

@@ -17,6 +17,7 @@
 #include <cstdlib>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -28,6 +29,7 @@
 #include <fmt/core.h>
 #include <poll.h>
 #include <pthread.h>
+#include <ucontext.h>
 #include <unistd.h>
 
 namespace wormcube::cli {
@@ -49,25 +51,49 @@ const int restart_signal = SIGRTMIN + 1;
 std::atomic<int> passed_on{0};
 constexpr unsigned patience_s = 10;  // the heap may be locked by the program that faulted
 
+/// Of a crash in a node program.
+struct InProgram {
+  std::size_t where_bytes = 0;  // the first bytes of the text, which say where; 0: in none
+  const char* what = "";
+  std::optional<const void*> address = {};
+  const void* code = nullptr;
+};
+
 /// Written by the thread that faulted, before it sends wake_signal.
 struct {
   pthread_t reader;
   std::array<char, 1000> text;
   std::size_t bytes;
   int signal;  // the crash's signal, which ends the process; 0: our own report, a usage error
+  InProgram program;
   std::atomic<bool> reported;
 } fault;
 
-void hand_over(std::string_view text, int signal) {
+void hand_over(std::string_view text, int signal, const InProgram& program = {}) {
   static std::atomic_flag first;
   if (!first.test_and_set()) {
     fault.bytes = std::min(text.size(), fault.text.size());
     std::copy_n(text.begin(), fault.bytes, fault.text.begin());
     fault.signal = signal;
+    fault.program = program;
     std::signal(SIGALRM, SIG_DFL);
     alarm(patience_s);
     pthread_kill(fault.reader, wake_signal);
   }
+}
+
+std::atomic<std::string (*)(const CrashInProgram&)> describe_crash{nullptr};
+
+/// The instruction that a signal interrupted; null: unknown.
+const void* interrupted_code(const void* context) {
+  [[maybe_unused]] const auto& machine = static_cast<const ucontext_t*>(context)->uc_mcontext;
+#if defined __x86_64__
+  return reinterpret_cast<const void*>(machine.gregs[REG_RIP]);  // NOLINT: the kernel's number
+#elif defined __aarch64__
+  return reinterpret_cast<const void*>(machine.pc);  // NOLINT: the kernel's number
+#else
+  return nullptr;
+#endif
 }
 
 /// Called in the handler of SIGSEGV, where only waiting is safe.
@@ -95,7 +121,7 @@ void pass_on(int signal) {
 }
 
 /// Reports where, lets the results be finished, and lets the signal take its default action.
-void handle_crash(int signal, siginfo_t* info, void*) {
+void handle_crash(int signal, siginfo_t* info, void* context) {
   if (info->si_code <= 0 && info->si_pid != getpid()) return pass_on(signal);
   std::array<char, 1000> text;
   std::size_t bytes = where_now(std::span(text).first(text.size() - 1));
@@ -105,17 +131,21 @@ void handle_crash(int signal, siginfo_t* info, void*) {
     bytes += count;
   };
   const bool in_program = bytes > 0;
+  InProgram program{bytes, "", std::nullopt, interrupted_code(context)};
   for (const Crash& crash : crashes) {
-    if (crash.signal == signal) say(crash.what);
+    if (crash.signal != signal) continue;
+    program.what = crash.what;
+    say(crash.what);
   }
   if (signal != SIGABRT && info->si_code > 0) {
+    program.address = info->si_addr;
     std::array<char, 32> address;
     const auto end = fmt::format_to_n(address.data(), address.size(), ", address {:#x}",
                                       reinterpret_cast<std::uintptr_t>(info->si_addr));
     say({address.data(), std::min<std::size_t>(end.size, address.size())});
   }
   if (in_program) say(", in the node program");
-  hand_over({text.data(), bytes}, signal);
+  hand_over({text.data(), bytes}, signal, program);
   // The stopped thread may hold a lock that the other thread needs.
   constexpr int patience = 200;
   for (int moments = 0; !fault.reported && moments < patience; ++moments) {
@@ -192,7 +222,11 @@ void end_by(int signal) {
     if (context != nullptr) context->end_work(status, reason);
   };
   if (signal == wake_signal) {
-    const std::string text(fault.text.data(), fault.bytes);
+    std::string text(fault.text.data(), fault.bytes);
+    const InProgram& its = fault.program;
+    if (auto* const describe = describe_crash.load(); describe != nullptr && fault.signal != 0)
+      text = describe(
+          {std::string_view(text).substr(0, its.where_bytes), its.what, its.address, its.code});
     end_work(crashed, text);
     complain(doing + text);
     apps::remove_unfinished();
@@ -293,6 +327,10 @@ void end_by_exit(int code, void*) {
 }
 
 }  // namespace
+
+void describe_crashes_with(std::string (*describe)(const CrashInProgram& crash)) {
+  describe_crash = describe;
+}
 
 SignalExit::SignalExit(Context& context) {
   reserve_standard_streams();

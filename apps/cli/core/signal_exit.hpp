@@ -4,7 +4,22 @@
 
 #include "wormcube/apps/cli/core/context.hpp"
 
+#include <optional>
+#include <string>
+#include <string_view>
+
 namespace wormcube::cli {
+
+/// A crash.
+struct CrashInProgram {
+  std::string_view where;              ///< "rank 2, after MPI_Barrier: ", or nothing
+  std::string_view what;               ///< "segmentation fault"
+  std::optional<const void*> address;  ///< that could not be accessed
+  const void* code;                    ///< the instruction; null: unknown
+};
+/// The words for such crashes from now on; null: the usual ones. The function is ordinary code on
+/// another thread than the one that crashed, which waits meanwhile.
+void describe_crashes_with(std::string (*describe)(const CrashInProgram& crash));
 
 /// While one exists, the program reports what ends it, from outside or within, and what it was
 /// doing, and keeps finished results. Signals end it with 128 + signal; those that leave a core

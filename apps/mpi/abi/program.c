@@ -109,6 +109,15 @@ static void become_mpirun(int argc, char **argv) {
 __attribute__((constructor)) static void find_program(int argc, char **argv) {
   const struct WormcubeMpiProgram *const found = dlsym(RTLD_DEFAULT, "wormcube_mpi_program");
   if (found != NULL) {
+    if (found->functions == NULL) { /* wormcube loads it before the functions are there */
+      const char *const preloaded = getenv("LD_PRELOAD");
+      fprintf(stderr,
+              "wormcube: LD_PRELOAD=%s: a library that calls MPI functions cannot be preloaded, "
+              "because each rank needs its own; link it with the program instead: wormcube mpicc "
+              "PROGRAM.o LIBRARY\n",
+              preloaded == NULL ? "" : preloaded);
+      _exit(2);
+    }
     if (found->bytes != sizeof wormcube_mpi_functions) {
       fprintf(stderr,
               "%s: %zu bytes of functions, but the program has %zu: these are two versions of "

@@ -46,10 +46,11 @@ class Copy {
     }
   }
 
-  /// The path to load a copy by. The loader takes a known path for a library that it has already
+  /// The path to load a copy by. A debugger opens it, too, so it names this process: in another one,
+  /// /proc/self is that one. The loader takes a known path for a library that it has already
   /// loaded, and all ranks use the same descriptors, so each copy spells its path differently.
   std::string path(std::size_t number) const {
-    std::string path = "/proc/self/fd/";
+    std::string path = fmt::format("/proc/{}/fd/", getpid());
     for (auto rest = number; rest > 0; rest >>= 1U) path += (rest & 1U) != 0 ? "./" : "/";
     return path + std::to_string(file_);
   }

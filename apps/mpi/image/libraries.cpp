@@ -86,6 +86,26 @@ std::map<std::string, std::string> paths_of_libraries(const ElfFile& program) {
 
 }  // namespace
 
+// One that is linked with libmpi_abi.so.1 does not get here: that library refuses it.
+void refuse_preloaded_tools() {
+  const char* const preloaded = std::getenv("LD_PRELOAD");
+  std::string_view rest = preloaded == nullptr ? "" : preloaded;
+  while (!rest.empty()) {
+    const std::string name(rest.substr(0, rest.find_first_of(" :")));
+    rest.remove_prefix(std::min(name.size() + 1, rest.size()));
+    void* const handle = dlopen(name.c_str(), RTLD_LAZY | RTLD_NOLOAD);
+    link_map* map = nullptr;
+    if (handle == nullptr || dlinfo(handle, RTLD_DI_LINKMAP, &map) != 0) continue;
+    const ElfFile file(map->l_name, "remove it from LD_PRELOAD");
+    constexpr std::string_view profiling("\0PMPI_", 6);  // in the table of symbols
+    if (file.bytes().find(profiling) == std::string_view::npos) continue;
+    throw UsageError(fmt::format(
+        "LD_PRELOAD={}: a library that calls MPI functions cannot be preloaded, because each rank "
+        "needs its own; link it with the program instead: wormcube mpicc PROGRAM.o LIBRARY",
+        preloaded));
+  }
+}
+
 std::vector<CopiedFile> files_to_copy(const std::string& program) {
   std::vector<CopiedFile> files;
   files.push_back({ElfFile(program, "link it with `wormcube mpicc` (or mpicxx)")});

@@ -19,6 +19,10 @@ struct CopiedFile {
   std::vector<Name> names = {};
 };
 
+/// Throws UsageError if LD_PRELOAD names a library that calls MPI's profiling functions: it is loaded
+/// once for all ranks, and before MPI's functions are there.
+void refuse_preloaded_tools();
+
 /// The program, first, and all of its libraries except those of the system's C and C++ runtime. The
 /// latter are loaded here, once, so that they do not bind to a rank's replacements for their
 /// functions.

@@ -7,6 +7,7 @@
 #include "wormcube/apps/mpi/prove/marks.hpp"
 
 #include <cstdint>
+#include <optional>
 #include <set>
 #include <span>
 #include <string>
@@ -42,8 +43,9 @@ struct CallLog {
   std::unordered_map<std::uint64_t, std::size_t> send_by_start;
   std::unordered_map<std::uint64_t, CallSite> posted;
   std::vector<Combination> combinations;
-  bool any_source = false;         // some receive or probe was from any source
-  std::set<Function> collectives;  // that were called meanwhile
+  bool any_source = false;           // some receive or probe was from any source
+  std::set<Function> collectives;    // that were called meanwhile
+  std::optional<CallSite> on_world;  // the first message on MPI_COMM_WORLD itself
 
   void clear() { *this = {}; }
 };

@@ -4,6 +4,7 @@
 
 #include "wormcube/apps/mpi/prove/marks.hpp"
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
@@ -21,12 +22,20 @@ class Elements {
  public:
   Elements() : Elements({}, 0, 0) {}
   /// \param salt  so that the other bytes of two buffers differ
-  Elements(ElementLayout layout, std::size_t count, unsigned salt)
-      : layout_(layout), count_(count), salt_(salt), bytes_(count * layout.extent + 2 * guard) {
+  /// \param least_extent  there is room for elements of this extent, too
+  Elements(ElementLayout layout, std::size_t count, unsigned salt, std::size_t least_extent = 0)
+      : layout_(layout),
+        count_(count),
+        salt_(salt),
+        bytes_(count * std::max(layout.extent, least_extent) + 2 * guard) {
     for (std::size_t i = 0; i < bytes_.size(); ++i) bytes_[i] = pattern(i);
   }
 
   std::size_t count() const { return count_; }
+  /// Whether a byte that belongs to no element lies between those of elements.
+  bool is_in_gap(std::ptrdiff_t byte) const {
+    return byte >= 0 && byte < static_cast<std::ptrdiff_t>(count_ * layout_.extent);
+  }
   void* data() { return bytes_.data() + guard; }
   Handle operator[](std::size_t i) const {
     Handle handle = 0;

@@ -9,6 +9,7 @@
 #include <array>
 
 #include <fmt/core.h>
+#include <fmt/ranges.h>
 
 namespace wormcube::mpi {
 namespace {
@@ -48,15 +49,46 @@ const ProvedFunction& proved_function(std::string_view operation) {
   throw UsageError(fmt::format("--as {}: no function to prove; available: {}", operation, names));
 }
 
-std::string ProofCase::text(const ProvedFunction& function) const {
-  if (function.form == Form::barrier) return "no data";
-  std::string text =
-      fmt::format("{} element{}{}", count, count == 1 ? "" : "s", in_place ? ", in place" : "");
+std::string ProofCase::text(const ProvedFunction& function, Rank ranks) const {
+  const bool moves_data = function.form != Form::barrier;
+  std::string text = moves_data ? fmt::format("{} element{}{}", count, count == 1 ? "" : "s",
+                                              in_place ? ", in place" : "")
+                                : "no data";
   if (function.operation->rooted) text += fmt::format(", root {}", root);
-  if (gaps) text += ", gaps in the datatype";
+  if (gaps == Gaps::all) text += ", gaps in the datatype";
+  if (has_mixed_types()) {
+    const bool sends = gaps == Gaps::send;
+    text += function.form != Form::broadcast
+                ? fmt::format(", {} block: one element with gaps", sends ? "send" : "receive")
+            : sends ? ", gaps in the root's datatype"
+                    : ", gaps in the other ranks' datatype";
+  }
   if (function.operation->reduces)
     text += commutes ? ", an operator that commutes" : ", an operator that does not commute";
-  return text;
+  if (members == Members::all) return text;
+  std::vector<Rank> shown = world_ranks(members, ranks);
+  shown.resize(static_cast<std::size_t>(ranks));
+  constexpr std::size_t most = 4;
+  const bool is_long = shown.size() > most;
+  if (is_long) shown.resize(most);
+  return text + fmt::format(", on rank{} {}{} of MPI_COMM_WORLD", ranks == 1 ? "" : "s",
+                            fmt::join(shown, ", "), is_long ? ", .." : "");
+}
+
+std::vector<Rank> world_ranks(ProofCase::Members members, Rank ranks) {
+  using Members = ProofCase::Members;
+  std::vector<Rank> order;
+  if (members == Members::odd_first) {
+    for (const Rank first : {1, 0}) {
+      for (Rank rank = first; rank < ranks; rank += 2) order.push_back(rank);
+    }
+    order.push_back(ranks);
+    return order;
+  }
+  for (Rank rank = 0; rank < ranks; ++rank)
+    order.push_back(members == Members::all ? rank : ranks - rank);
+  if (members == Members::reversed) order.push_back(0);
+  return order;
 }
 
 const char* default_counts_text(const ProvedFunction& function) {
@@ -74,9 +106,70 @@ std::vector<std::size_t> default_counts(const ProvedFunction& function, Rank ran
   return counts;
 }
 
+namespace {
+
+/// Whether the datatypes of both sides may differ: not those of a reduction, nor in place of one
+/// side.
+bool may_mix_types(const ProvedFunction& function, const ProofCase& call) {
+  return call.count > 0 && !function.operation->reduces &&
+         (!call.in_place || function.form == Form::rooted);
+}
+
+/// Two of the counts: the least but 0, and the greatest but one.
+std::vector<std::size_t> few_of(std::vector<std::size_t> counts) {
+  std::ranges::sort(counts);
+  if (counts.size() > 1 && counts.front() == 0) counts.erase(counts.begin());
+  if (counts.size() > 2) counts.pop_back();
+  return counts.size() < 2 ? counts : std::vector{counts.front(), counts.back()};
+}
+
+/// Each has some kind of datatypes, one after another.
+std::vector<ProofCase> cases_on_parts(const ProvedFunction& function, const CaseOptions& options,
+                                      Rank ranks) {
+  using Gaps = ProofCase::Gaps;
+  using Members = ProofCase::Members;
+  std::vector<ProofCase> cases;
+  const std::vector<std::size_t> counts =
+      few_of(options.counts.empty() ? default_counts(function, ranks) : options.counts);
+  const bool moves_data = function.form != Form::barrier;
+  const bool reduces = function.operation->reduces;
+  const bool places = moves_data && function.form != Form::broadcast;
+  const Rank first = options.root.value_or(0);
+  const Rank last = function.operation->rooted && !options.root ? ranks - 1 : first;
+  const auto add = [&](ProofCase call) {
+    constexpr std::array kinds{Gaps::none, Gaps::send, Gaps::all, Gaps::receive};
+    // Each kind comes with each communicator: `add` is called for one after the other.
+    const std::size_t turn = cases.size() / 2 % kinds.size();
+    if (moves_data) call.gaps = kinds[turn];
+    if (call.has_mixed_types() && !may_mix_types(function, call)) call.gaps = Gaps::all;
+    for (const Members members : {Members::reversed, Members::odd_first}) {
+      call.members = members;
+      cases.push_back(call);
+    }
+  };
+  if (!moves_data) add({});
+  for (Rank root = first; moves_data && root <= last; root += std::max(last - first, Rank{1})) {
+    for (const std::size_t count : counts) {
+      for (const bool commutes : {false, true}) {
+        if (commutes && !reduces) continue;
+        if (!commutes && reduces && options.only_commuting) continue;
+        for (const bool in_place : {false, true}) {
+          if (in_place && !places) continue;
+          add({count, root, in_place, Gaps::none, commutes});
+        }
+      }
+    }
+  }
+  return cases;
+}
+
+}  // namespace
+
 std::vector<ProofCase> proof_cases(const ProvedFunction& function, const CaseOptions& options,
                                    Rank ranks) {
+  using Gaps = ProofCase::Gaps;
   std::vector<ProofCase> cases;
+  if (options.on_parts) return cases_on_parts(function, options, ranks);
   if (function.form == Form::barrier) return {{}};
   const std::vector<std::size_t> counts =
       options.counts.empty() ? default_counts(function, ranks) : options.counts;
@@ -95,8 +188,10 @@ std::vector<ProofCase> proof_cases(const ProvedFunction& function, const CaseOpt
         if (!commutes && reduces && options.only_commuting) continue;
         for (const bool in_place : {false, true}) {
           if (in_place && !places) continue;
-          for (const bool gaps : {false, true})
-            cases.push_back({count, root, in_place, gaps, commutes});
+          for (const Gaps gaps : {Gaps::none, Gaps::all, Gaps::send, Gaps::receive}) {
+            const ProofCase call{count, root, in_place, gaps, commutes};
+            if (!call.has_mixed_types() || may_mix_types(function, call)) cases.push_back(call);
+          }
         }
       }
     }
@@ -105,35 +200,39 @@ std::vector<ProofCase> proof_cases(const ProvedFunction& function, const CaseOpt
   const std::size_t kept = !options.counts.empty()     ? options.counts.back()
                            : has_many_blocks(function) ? 1
                                                        : p;
-  cases.push_back({kept, first, false, false, reduces && options.only_commuting});
+  cases.push_back({kept, first, false, Gaps::none, reduces && options.only_commuting});
   return cases;
 }
 
 double work_of_cases(const ProvedFunction& function, const CaseOptions& options, Rank ranks) {
   const double blocks = has_many_blocks(function) ? ranks : 1, call = 16;
   double work = 0;
-  for (const ProofCase& each : proof_cases(function, options, ranks))
-    work += ranks * (call + blocks * static_cast<double>(each.count));
+  CaseOptions on_parts = options;
+  on_parts.on_parts = true;
+  for (const CaseOptions& these : {options, on_parts}) {
+    for (const ProofCase& each : proof_cases(function, these, ranks))
+      work += ranks * (call + blocks * static_cast<double>(each.count));
+  }
   return work;
 }
 
 int call_function(const ProvedFunction& function, void* address, const CallArguments& with) {
-  const auto& [send, receive, count, type, op, root, on] = with;
+  const auto& [send, sent, send_type, receive, received, type, op, root, on] = with;
   switch (function.form) {
     case Form::broadcast:
-      return reinterpret_cast<decltype(&MPI_Bcast)>(address)(receive, count, type, root, on);
+      return reinterpret_cast<decltype(&MPI_Bcast)>(address)(receive, received, type, root, on);
     case Form::reduce:
-      return reinterpret_cast<decltype(&MPI_Reduce)>(address)(send, receive, count, type, op, root,
-                                                              on);
+      return reinterpret_cast<decltype(&MPI_Reduce)>(address)(send, receive, received, type, op,
+                                                              root, on);
     case Form::combine:
-      return reinterpret_cast<decltype(&MPI_Allreduce)>(address)(send, receive, count, type, op,
+      return reinterpret_cast<decltype(&MPI_Allreduce)>(address)(send, receive, received, type, op,
                                                                  on);
     case Form::rooted:
-      return reinterpret_cast<decltype(&MPI_Gather)>(address)(send, count, type, receive, count,
-                                                              type, root, on);
+      return reinterpret_cast<decltype(&MPI_Gather)>(address)(send, sent, send_type, receive,
+                                                              received, type, root, on);
     case Form::exchange:
-      return reinterpret_cast<decltype(&MPI_Allgather)>(address)(send, count, type, receive, count,
-                                                                 type, on);
+      return reinterpret_cast<decltype(&MPI_Allgather)>(address)(send, sent, send_type, receive,
+                                                                 received, type, on);
     case Form::barrier:
       break;
   }

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "wormcube/apps/mpi/prove/prover.hpp"
 
+#include "wormcube/apps/mpi/engine/messages/messages.hpp"
 #include "wormcube/apps/mpi/engine/run/functions.hpp"
 #include "wormcube/collectives/core/operations.hpp"
 #include "wormcube/runtime/base/error.hpp"
@@ -21,6 +22,8 @@ namespace {
 using Form = ProvedFunction::Form;
 
 constexpr ElementLayout with_gaps{3 * sizeof(Handle), sizeof(Handle)};
+
+ElementLayout layout_of(bool has_gaps) { return has_gaps ? with_gaps : ElementLayout{}; }
 
 Prover* the_prover = nullptr;
 
@@ -54,10 +57,19 @@ Prover::Prover(const ProvedFunction& function, std::string name, const CaseOptio
     : function_(function),
       name_(std::move(name)),
       size_(ranks),
+      on_parts_(options.on_parts),
       cases_(proof_cases(function, options, ranks)),
-      ranks_(static_cast<std::size_t>(ranks)),
+      ranks_(world_ranks(cases_.front().members, ranks).size()),
       marks_(ranks) {
   the_prover = this;
+  for (const ProofCase& each : cases_) {
+    const auto members = static_cast<std::size_t>(each.members);
+    orders_[members] = world_ranks(each.members, ranks);
+    std::vector<Rank>& places = places_[members];
+    places.resize(orders_[members].size());
+    for (std::size_t i = 0; i < places.size(); ++i)
+      places[static_cast<std::size_t>(orders_[members][i])] = static_cast<Rank>(i);
+  }
 }
 
 Arguments Prover::arguments() const {
@@ -68,7 +80,7 @@ Arguments Prover::arguments() const {
 
 std::vector<Rank> Prover::returned() const {
   std::vector<Rank> ranks;
-  for (Rank rank = 0; rank < size_; ++rank) {
+  for (Rank rank = 0; rank < world_size(); ++rank) {
     if (ranks_[static_cast<std::size_t>(rank)].returned) ranks.push_back(rank);
   }
   return ranks;
@@ -76,8 +88,12 @@ std::vector<Rank> Prover::returned() const {
 
 void Prover::make_objects(RankData& own) {
   const WormcubeMpiFunctions& mpi = provided_functions();
-  mpi.MPI_Comm_dup(MPI_COMM_WORLD, &own.comm);
-  mpi.MPI_Comm_set_name(own.comm, "the proof's communicator");
+  for (std::size_t i = 0; i < own.comms.size(); ++i) {
+    if (orders_[i].empty()) continue;
+    const Rank place = places_[i][static_cast<std::size_t>(own.state->rank)];
+    mpi.MPI_Comm_split(MPI_COMM_WORLD, place < size_ ? 0 : MPI_UNDEFINED, place, &own.comms[i]);
+    if (place < size_) mpi.MPI_Comm_set_name(own.comms[i], "the proof's communicator");
+  }
   mpi.MPI_Type_contiguous(1, MPI_UINT64_T, &own.plain);
   mpi.MPI_Type_commit(&own.plain);
   const int one = 1;
@@ -107,11 +123,16 @@ int Prover::run_rank(RankState& state) {
     mpi.MPI_Init(nullptr, nullptr);
     make_objects(own);
     do {
-      fill(state.rank);
-      call(state.rank);
+      fill(own);
+      const bool has_message = has_message_beside();
+      if (on_parts_) begin_beside(own, has_message);
+      if (place_of(state.rank) < size_) call(own);
       mpi.MPI_Barrier(MPI_COMM_WORLD);
       if (state.rank == 0) goes_on_ = judge();
       mpi.MPI_Barrier(MPI_COMM_WORLD);
+      if (!on_parts_ || outcome_.finding) continue;
+      end_beside(own, has_message);
+      mpi.MPI_Barrier(MPI_COMM_WORLD);  // the next messages are not for this receive
     } while (goes_on_);
     mpi.MPI_Finalize();
     return 0;
@@ -125,19 +146,21 @@ void Prover::refuse(RankState& state, const std::string& why) {
   state.job.end_here(1, why);
 }
 
-void Prover::fill(Rank rank) {
+void Prover::fill(RankData& own) {
   const std::lock_guard lock(mutex_);
-  RankData& own = data(rank);
-  if (rank == 0) on_case(current_case());
+  if (own.state->rank == 0) on_case(current_case());
   own.returned = false;
+  own.open.reset();
   own.is_send_given = own.keeps_receive = false;
   own.given.clear();
   own.held.clear();
   own.send = own.receive = Elements();
-  if (function_.form == Form::barrier) return;
+  const Rank rank = place_of(own.state->rank);
+  if (function_.form == Form::barrier || rank >= size_) return;
   const ProofCase& call = now();
   const std::size_t count = call.count;
-  const ElementLayout layout = call.gaps ? with_gaps : ElementLayout{};
+  // A function that uses the other side's datatype stays within the buffer.
+  const std::size_t least_extent = call.has_mixed_types() ? with_gaps.extent : 0;
   const Arguments with = arguments();
   const Instance instance{size_, with};
   const OperationRow& row = *function_.operation.operator->();
@@ -165,7 +188,9 @@ void Prover::fill(Rank rank) {
     const std::size_t first = is_gathered ? static_cast<std::size_t>(rank) * count : 0;
     std::ranges::copy(inputs, own.held.begin() + static_cast<std::ptrdiff_t>(first));
   }
-  own.receive = Elements(layout, own.held.size(), 11);
+  const bool is_sending_side = function_.form == Form::broadcast && is_root;
+  own.receive =
+      Elements(layout_of(call.has_gaps(is_sending_side)), own.held.size(), 11, least_extent);
   for (std::size_t i = 0; i < own.held.size(); ++i) own.receive.set(i, own.held[i]);
   if (moves_input) return;
   own.is_send_given = true;
@@ -174,27 +199,103 @@ void Prover::fill(Rank rank) {
     for (std::size_t i = 0; i < count; ++i)
       own.given.push_back(marks_.unwritten(rank, static_cast<Rank>(i)));
   }
-  own.send = Elements(layout, own.given.size(), 101);
+  own.send = Elements(layout_of(call.has_gaps(true)), own.given.size(), 101, least_extent);
   for (std::size_t i = 0; i < own.given.size(); ++i) own.send.set(i, own.given[i]);
 }
 
-void Prover::call(Rank rank) {
-  RankData& own = data(rank);
+void Prover::call(RankData& own) {
   const ProofCase& call = now();
-  const bool is_root = rank == call.root;
+  const bool is_root = place_of(own.state->rank) == call.root;
   const bool is_scatter = function_.operation == Operation(operations::scatter);
-  CallArguments with{own.is_send_given ? own.send.data() : MPI_IN_PLACE,
-                     call.in_place && is_scatter && is_root ? MPI_IN_PLACE : own.receive.data(),
-                     static_cast<int>(call.count),
-                     call.gaps ? own.gapped : own.plain,
-                     call.commutes ? own.commuting : own.in_order,
-                     call.root,
-                     own.comm};
+  CallArguments with{
+      .send = own.is_send_given ? own.send.data() : MPI_IN_PLACE,
+      .receive = call.in_place && is_scatter && is_root ? MPI_IN_PLACE : own.receive.data(),
+      .op = call.commutes ? own.commuting : own.in_order,
+      .root = call.root,
+      .on = own.comms[static_cast<std::size_t>(call.members)]};
+  const bool is_broadcast = function_.form == Form::broadcast;
+  const auto set_side = [&](bool sends, int& count, MPI_Datatype& type) {
+    const bool has_gaps = call.has_gaps(is_broadcast ? is_root : sends);
+    const bool is_one = has_gaps && call.has_mixed_types() && !is_broadcast;
+    count = is_one ? 1 : static_cast<int>(call.count);
+    type = is_one ? gapped_block(own) : has_gaps ? own.gapped : own.plain;
+  };
+  set_side(true, with.send_count, with.send_type);
+  set_side(false, with.receive_count, with.receive_type);
   own.inside = true;
   own.result = call_function(function_, own.address, with);
+  current_rank = own.state;
+  own.open = open_request(own);
   own.inside = false;
   own.returned = true;
-  current_rank = own.state;
+}
+
+MPI_Datatype Prover::gapped_block(RankData& own) const {
+  const auto [place, is_new] = own.gapped_blocks.try_emplace(now().count);
+  if (is_new) {
+    const WormcubeMpiFunctions& mpi = provided_functions();
+    mpi.MPI_Type_contiguous(static_cast<int>(now().count), own.gapped, &place->second);
+    mpi.MPI_Type_commit(&place->second);
+  }
+  return place->second;
+}
+
+// What MPI completes is no matter of time: a request that nobody has waited for is open although
+// its transfer may be done. A freed one is complete if its transfer is done: the function may know
+// that from a later message. An empty send needs no buffer.
+std::optional<Prover::OpenRequest> Prover::open_request(const RankData& own) {
+  RankState& state = *own.state;
+  reap_detached(state, false);
+  std::optional<OpenRequest> found;
+  state.pool.each([&](const RequestObject& object) {
+    if (found || !object.active || object.to_nobody || object.is_known_complete ||
+        object.kind == RequestObject::Kind::generalized || object.buffer)
+      return;
+    const auto is_it = [&](const MPI_Request handle) {
+      return handle == reinterpret_cast<MPI_Request>(const_cast<RequestObject*>(&object));
+    };
+    if (std::ranges::any_of(own.beside, is_it)) return;
+    const bool is_freed =
+        std::ranges::find(state.pool.detached, &object) != state.pool.detached.end();
+    if (is_freed && object.kind == RequestObject::Kind::send && object.bytes == 0) return;
+    found = OpenRequest{{object.started_by, object.at}, is_freed};
+  });
+  return found;
+}
+
+// Each rank of the world sends to the next, whether or not it is in the communicator.
+void Prover::begin_beside(RankData& own, bool has_message) {
+  const WormcubeMpiFunctions& mpi = provided_functions();
+  const int next = (own.state->rank + 1) % world_size();
+  own.beside.fill(MPI_REQUEST_NULL);
+  own.beside_data.fill(0);
+  if (!has_message) {
+    mpi.MPI_Irecv(own.beside_data.data(), 1, MPI_UINT64_T, MPI_ANY_SOURCE, MPI_ANY_TAG,
+                  MPI_COMM_WORLD, own.beside.data());
+    return;
+  }
+  for (std::size_t tag = 0; tag < own.beside.size(); ++tag) {
+    mpi.MPI_Isend(&own.beside_data[tag], 1, MPI_UINT64_T, next, static_cast<int>(tag),
+                  MPI_COMM_WORLD, &own.beside[tag]);
+  }
+}
+
+// A function that took such a message has a wrong result, and one whose message went to the receive
+// never gets it: neither comes here.
+void Prover::end_beside(RankData& own, bool has_message) {
+  const WormcubeMpiFunctions& mpi = provided_functions();
+  if (!has_message) {
+    mpi.MPI_Cancel(own.beside.data());
+    mpi.MPI_Wait(own.beside.data(), MPI_STATUS_IGNORE);
+    return;
+  }
+  const int previous = (own.state->rank + world_size() - 1) % world_size();
+  Handle unused = 0;
+  for (std::size_t i = 0; i < own.beside.size(); ++i) {
+    mpi.MPI_Recv(&unused, 1, MPI_UINT64_T, previous, MPI_ANY_TAG, MPI_COMM_WORLD,
+                 MPI_STATUS_IGNORE);
+  }
+  mpi.MPI_Waitall(static_cast<int>(own.beside.size()), own.beside.data(), MPI_STATUSES_IGNORE);
 }
 
 void Prover::combine(RankState& state, const void* in, void* inout, int count, MPI_Datatype type) {
@@ -204,13 +305,13 @@ void Prover::combine(RankState& state, const void* in, void* inout, int count, M
   auto* const right = static_cast<std::byte*>(inout);
   try {
     const std::lock_guard lock(mutex_);
-    CallLog::Combination combination{state.rank, state.observers->stamp(), {}};
+    CallLog::Combination combination{place_of(state.rank), state.observers->stamp(), {}};
     for (std::size_t i = 0; i < static_cast<std::size_t>(count); ++i) {
       const std::size_t at = i * layout.extent + layout.offset;
       Handle one = 0, other = 0;
       std::memcpy(&one, left + at, sizeof one);
       std::memcpy(&other, right + at, sizeof other);
-      const Handle both = marks_.combined(state.rank, one, other);
+      const Handle both = marks_.combined(place_of(state.rank), one, other);
       std::memcpy(right + at, &both, sizeof both);
       combination.results.push_back(*marks_.number_of(both));
     }
@@ -232,6 +333,12 @@ void Prover::posted(Rank rank, const MessagePattern& from, std::uint64_t started
   const std::lock_guard lock(mutex_);
   log_.any_source = log_.any_source || from.source == any_source;  // persistent ones, too
   log_.posted.emplace(started, CallSite{own.state->call.function, own.state->call.at});
+  note_world(own, from.context);
+}
+
+void Prover::note_world(const RankData& own, std::uint32_t context) {
+  if (context == own.state->world.context() && !log_.on_world)
+    log_.on_world = CallSite{own.state->call.function, own.state->call.at};
 }
 
 // A probe without success lets the other ranks go on.
@@ -242,11 +349,11 @@ MessagePattern Prover::narrowed(Rank rank, const MessagePattern& from, MessageQu
     log_.any_source = true;
   }
   if (!takes_last) return from;
-  std::vector<bool> is_here(static_cast<std::size_t>(size_));
+  std::vector<bool> is_here(ranks_.size());
   MessagePattern last = from;
   constexpr int quiet_rounds = 2;
   for (int quiet = 0; quiet < quiet_rounds; ++quiet) {
-    for (Rank source = 0; source < size_; ++source) {
+    for (Rank source = 0; source < world_size(); ++source) {
       if (is_here[static_cast<std::size_t>(source)]) continue;
       const MessagePattern exact{source, from.tag, from.context};
       if (!messages.probe(exact)) continue;
@@ -281,8 +388,14 @@ void Prover::sent(const SentMessage& message, std::uint64_t started, bool waits)
   const RankData& own = data(message.from);
   if (!own.inside) return;
   const std::lock_guard lock(mutex_);
-  CallLog::End end{message, started, 0, waits, {own.state->call.function, own.state->call.at},
-                   {},      false};
+  note_world(own, message.context);
+  CallLog::End end{placed(message),
+                   started,
+                   0,
+                   waits,
+                   {own.state->call.function, own.state->call.at},
+                   {},
+                   false};
   end.is_whole = read_marks(message, marks_, end.marks);
   log_.send_by_start.emplace(started, log_.sends.size());
   log_.sends.push_back(std::move(end));
@@ -299,7 +412,7 @@ void Prover::received(const SentMessage& message, std::uint64_t started, std::ui
   if (!own.inside) return;
   const std::lock_guard lock(mutex_);
   const auto site = log_.posted.find(started);
-  CallLog::End end{message,
+  CallLog::End end{placed(message),
                    started,
                    ended,
                    false,
@@ -315,6 +428,7 @@ void Prover::received(const SentMessage& message, std::uint64_t started, std::ui
 bool Prover::judge() {
   const std::lock_guard lock(mutex_);
   std::optional<ProofFinding> finding;
+  for (Rank rank = 0; rank < size_ && !finding; ++rank) finding = incomplete(rank);
   for (Rank rank = 0; rank < size_ && !finding; ++rank) finding = wrong_result(rank);
   for (Rank rank = 0; rank < size_ && !finding; ++rank) finding = wrong_memory(rank);
   if (!finding) finding = left_over();
@@ -331,6 +445,8 @@ bool Prover::judge() {
   }
   outcome_.any_source = outcome_.any_source || log_.any_source;
   if (finding) {
+    if (const std::string text = hint(); !text.empty())
+      finding->cause += (finding->cause.empty() ? "" : "; ") + text;
     outcome_.finding = std::move(finding);
     outcome_.finding_case = current_case();
     return false;
@@ -340,7 +456,7 @@ bool Prover::judge() {
   if (is_last) {
     if (is_passed_on) {
       outcome_.no_schedule = fmt::format("the call is passed on to P{}", function_.name);
-    } else if (function_.form != Form::barrier) {
+    } else if (function_.form != Form::barrier && !on_parts_) {
       keep_schedule();
     }
     return false;

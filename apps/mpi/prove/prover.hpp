@@ -10,8 +10,10 @@
 #include "wormcube/apps/mpi/prove/proved_call.hpp"
 #include "wormcube/runtime/schedule/named.hpp"
 
+#include <array>
 #include <cstddef>
 #include <functional>
+#include <map>
 #include <mutex>
 #include <optional>
 #include <string>
@@ -60,10 +62,15 @@ class Prover final : public Observer {
   /// A rank's program; returns its exit code.
   int run_rank(RankState& state);
 
+  /// The number of ranks that run it: with CaseOptions::on_parts more than `ranks`.
+  Rank world_size() const { return static_cast<Rank>(ranks_.size()); }
   const ProofOutcome& outcome() const { return outcome_; }
   /// The case in progress, and the ranks that have returned from it.
-  std::string current_case() const { return cases_[case_].text(function_); }
+  std::string current_case() const { return cases_[case_].text(function_, size_); }
+  /// As numbered in MPI_COMM_WORLD.
   std::vector<Rank> returned() const;
+  /// Of a call that is wrong on a part of MPI_COMM_WORLD: what that suggests. Empty: nothing.
+  std::string hint() const;
   /// Receives from any source take the last of the messages that arrive while nobody else can go
   /// on. Otherwise they take the first.
   bool takes_last = false;
@@ -83,11 +90,17 @@ class Prover final : public Observer {
   void combine(RankState& state, const void* in, void* inout, int count, MPI_Datatype type);
 
  private:
+  /// A request that is not complete when the function returns.
+  struct OpenRequest {
+    CallSite site;
+    bool is_freed = false;
+  };
   struct RankData {
     RankState* state = nullptr;
-    void* address = nullptr;  // of the function
-    MPI_Comm comm{};
+    void* address = nullptr;          // of the function
+    std::array<MPI_Comm, 3> comms{};  // by ProofCase::Members
     MPI_Datatype plain{}, gapped{};
+    std::map<std::size_t, MPI_Datatype> gapped_blocks;  // by the number of elements
     MPI_Op in_order{}, commuting{};
     Elements send, receive;
     std::vector<Handle> given, held;  // what send and receive hold before the call
@@ -95,19 +108,47 @@ class Prover final : public Observer {
     bool keeps_receive = false;       // the receive buffer is not significant
     int result = 0;
     bool inside = false, returned = false;
+    std::optional<OpenRequest> open;
+    // The caller's own messages on MPI_COMM_WORLD during the call.
+    std::array<MPI_Request, 4> beside{};
+    std::array<Handle, 4> beside_data{};
   };
+  /// Of a rank of the world.
   RankData& data(Rank rank) { return ranks_[static_cast<std::size_t>(rank)]; }
+  /// Of a rank of the case's communicator.
+  RankData& member(Rank rank) {
+    return data(orders_[static_cast<std::size_t>(now().members)][static_cast<std::size_t>(rank)]);
+  }
+  /// The rank in the case's communicator of a rank of the world; beyond its ranks: not in it.
+  Rank place_of(Rank rank) const {
+    return places_[static_cast<std::size_t>(now().members)][static_cast<std::size_t>(rank)];
+  }
+  /// The message with both ranks' places.
+  SentMessage placed(SentMessage message) {
+    message.from = place_of(message.from);
+    message.to = place_of(message.to);
+    return message;
+  }
   const ProofCase& now() const { return cases_[case_]; }
   Arguments arguments() const;
 
   [[noreturn]] void refuse(RankState& state, const std::string& why);
   void make_objects(RankData& own);
-  void fill(Rank rank);
-  void call(Rank rank);
+  void fill(RankData& own);
+  void call(RankData& own);
+  static std::optional<OpenRequest> open_request(const RankData& own);
+  // Messages that the function must not touch, or a receive that must not get its messages.
+  bool has_message_beside() const { return case_ % 4 < 2; }
+  void begin_beside(RankData& own, bool has_message);
+  void end_beside(RankData& own, bool has_message);
+  /// Of one side only: as many elements as a block has, as one element.
+  MPI_Datatype gapped_block(RankData& own) const;
+  void note_world(const RankData& own, std::uint32_t context);
   /// In rank 0, while the others wait. Returns whether there is another case.
   bool judge();
 
   // verdict.cpp
+  std::optional<ProofFinding> incomplete(Rank rank);
   std::optional<ProofFinding> wrong_result(Rank rank);
   std::optional<ProofFinding> wrong_memory(Rank rank);
   std::optional<ProofFinding> left_over();
@@ -125,8 +166,10 @@ class Prover final : public Observer {
 
   const ProvedFunction function_;
   const std::string name_;
-  const Rank size_;
+  const Rank size_;  // of the communicators
+  const bool on_parts_;
   const std::vector<ProofCase> cases_;
+  std::array<std::vector<Rank>, 3> orders_, places_;  // world_ranks() and its inverse, by Members
   std::vector<RankData> ranks_;
   std::size_t case_ = 0;
   bool goes_on_ = true;  // written while all wait

@@ -36,7 +36,7 @@ std::string Prover::mark_text(Handle handle, std::size_t element) {
 }
 
 std::optional<ProofFinding> Prover::wrong_result(Rank rank) {
-  const RankData& own = data(rank);
+  const RankData& own = member(rank);
   if (own.result != MPI_SUCCESS) {
     return of_rank(
         rank, fmt::format("rank {}: the function returns {}, not MPI_SUCCESS", rank, own.result));
@@ -79,8 +79,19 @@ std::optional<ProofFinding> Prover::wrong_result(Rank rank) {
   return std::nullopt;
 }
 
+std::optional<ProofFinding> Prover::incomplete(Rank rank) {
+  const std::optional<OpenRequest>& open = member(rank).open;
+  if (!open) return std::nullopt;
+  return of_rank(rank,
+                 fmt::format("rank {} returns before {}{} is complete", rank,
+                             name_of(open->site.function), place(open->site)),
+                 open->is_freed
+                     ? "its request is freed, and nothing shows that its transfer is done"
+                     : "no MPI_Wait or MPI_Test completes its request");
+}
+
 std::optional<ProofFinding> Prover::wrong_memory(Rank rank) {
-  const RankData& own = data(rank);
+  const RankData& own = member(rank);
   const auto changed = [](const Elements& elements, const std::vector<Handle>& before) {
     std::size_t i = 0;
     while (i < before.size() && elements[i] == before[i]) ++i;
@@ -104,34 +115,33 @@ std::optional<ProofFinding> Prover::wrong_memory(Rank rank) {
                    fmt::format("rank {} writes a byte of its {} buffer that belongs to no element: "
                                "byte {}{}",
                                rank, name, *byte,
-                               now().gaps && *byte >= 0 ? ", in a gap of the datatype" : ""));
+                               elements->is_in_gap(*byte) ? ", in a gap of the datatype" : ""));
   }
   return std::nullopt;
 }
 
 std::optional<ProofFinding> Prover::left_over() {
-  const MatchedLog all = matched(log_, size_);
+  const MatchedLog all = matched(log_, world_size());
   if (!all.unmatched.empty()) {
     const CallLog::End& sent = *all.unmatched.front();
-    return of_rank(
-        sent.message.from,
-        fmt::format("rank {} sends {} bytes to rank {} with tag {} ({}{}), and no receive "
-                    "takes them",
-                    sent.message.from, sent.message.bytes, sent.message.to, sent.message.tag,
-                    name_of(sent.site.function), place(sent.site)));
+    const std::string to = sent.message.to < size_ ? fmt::format("rank {}", sent.message.to)
+                                                   : "a rank outside of its communicator";
+    return of_rank(sent.message.from,
+                   fmt::format("rank {} sends {} bytes to {} with tag {} ({}{}), and no receive "
+                               "takes them",
+                               sent.message.from, sent.message.bytes, to, sent.message.tag,
+                               name_of(sent.site.function), place(sent.site)));
   }
-  if (log_.posted.size() <= log_.receives.size()) return std::nullopt;
-  std::unordered_set<std::uint64_t> ended;
-  for (const CallLog::End& end : log_.receives) ended.insert(end.started);
-  std::uint64_t first = ~std::uint64_t{0};
-  for (const auto& [started, site] : log_.posted) {
-    if (!ended.contains(started)) first = std::min(first, started);
-  }
-  const CallSite site = log_.posted.at(first);
-  ProofFinding finding;
-  finding.text = fmt::format("a receive is begun and never completed: {}{}", name_of(site.function),
-                             place(site));
-  return finding;
+  return std::nullopt;
+}
+
+std::string Prover::hint() const {
+  if (now().members == ProofCase::Members::all) return "";
+  if (!log_.on_world)
+    return "the same call is right on a communicator with all ranks of MPI_COMM_WORLD in their "
+           "order";
+  return fmt::format("{}{} uses MPI_COMM_WORLD, not the communicator that the function is given",
+                     name_of(log_.on_world->function), place(*log_.on_world));
 }
 
 std::string Prover::place(const CallSite& site) const {
@@ -140,7 +150,7 @@ std::string Prover::place(const CallSite& site) const {
 
 ProofFinding::Bringer Prover::described(const CallLog::End& end) const {
   std::size_t step = 0;
-  for (const MatchedMessage& each : matched(log_, size_).messages) {
+  for (const MatchedMessage& each : matched(log_, world_size()).messages) {
     if (each.received == &end) step = each.step;
   }
   std::string at = place(end.site);

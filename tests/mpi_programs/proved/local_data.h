@@ -28,11 +28,16 @@ static inline void drop(void* room, MPI_Datatype type) {
   free((char*)room + first);
 }
 
-static inline void copy(const void* from, void* to, int count, MPI_Datatype type) {
+/* From elements of one datatype to elements of another one with the same signature. */
+static inline void copy_across(const void* from, int count, MPI_Datatype type, void* to, int each,
+                               MPI_Datatype its_type) {
   int bytes, used = 0, taken = 0;
   MPI_Pack_size(count, type, MPI_COMM_SELF, &bytes);
   char* packed = malloc(bytes + 1);
   MPI_Pack(from, count, type, packed, bytes, &used, MPI_COMM_SELF);
-  MPI_Unpack(packed, used, &taken, to, count, type, MPI_COMM_SELF);
+  MPI_Unpack(packed, used, &taken, to, each, its_type, MPI_COMM_SELF);
   free(packed);
+}
+static inline void copy(const void* from, void* to, int count, MPI_Datatype type) {
+  copy_across(from, count, type, to, count, type);
 }

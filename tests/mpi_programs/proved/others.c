@@ -54,7 +54,7 @@ int linear_gather(const void *send, int count, MPI_Datatype type, void *receive,
     if (from != root) {
       MPI_Recv(place, each, its_type, MUTANT == 1 ? MPI_ANY_SOURCE : from, 1, comm, MPI_STATUS_IGNORE); /* mutant: in any order */
     } else if (send != MPI_IN_PLACE) {
-      copy(send, place, count, type);
+      copy_across(send, count, type, place, each, its_type);
     }
   }
   return MPI_SUCCESS;
@@ -69,7 +69,7 @@ int linear_scatter(const void *send, int each, MPI_Datatype its_type, void *rece
     if (to != root) {
       MPI_Send(at(send, block * each, its_type), each, its_type, to, 1, comm);
     } else if (receive != MPI_IN_PLACE) {
-      copy(at(send, to * each, its_type), receive, count, type);
+      copy_across(at(send, to * each, its_type), each, its_type, receive, count, type);
     }
   }
   return MPI_SUCCESS;
@@ -77,7 +77,7 @@ int linear_scatter(const void *send, int each, MPI_Datatype its_type, void *rece
 
 int ring_allgather(const void *send, int count, MPI_Datatype type, void *receive, int each, MPI_Datatype its_type, MPI_Comm comm) {
   ask(comm);
-  if (send != MPI_IN_PLACE) copy(send, at(receive, rank * each, its_type), count, type);
+  if (send != MPI_IN_PLACE) copy_across(send, count, type, at(receive, rank * each, its_type), each, its_type);
   for (int step = 0; step < ranks - 1 - (MUTANT == 1 && ranks > 2); ++step) { /* mutant: a step less */
     const int newest = (rank - step + ranks) % ranks, coming = (newest - 1 + ranks) % ranks;
     MPI_Sendrecv(at(receive, newest * each, its_type), each, its_type, (rank + 1) % ranks, 1, at(receive, coming * each, its_type),
@@ -88,12 +88,13 @@ int ring_allgather(const void *send, int count, MPI_Datatype type, void *receive
 
 int shift_alltoall(const void *send, int count, MPI_Datatype type, void *receive, int each, MPI_Datatype its_type, MPI_Comm comm) {
   ask(comm);
+  if (send == MPI_IN_PLACE) count = each, type = its_type;
   void *own = room_for(count * ranks, type);
-  copy(send == MPI_IN_PLACE ? receive : send, own, count * ranks, send == MPI_IN_PLACE ? its_type : type);
-  copy(at(own, rank * each, its_type), at(receive, rank * each, its_type), each, its_type);
+  copy(send == MPI_IN_PLACE ? receive : send, own, count * ranks, type);
+  copy_across(at(own, rank * count, type), count, type, at(receive, rank * each, its_type), each, its_type);
   for (int step = 1; step < ranks; ++step) {
     const int to = (rank + step) % ranks, from = (rank - step + ranks) % ranks;
-    MPI_Sendrecv(at(own, (MUTANT == 1 ? from : to) * each, its_type), each, its_type, to, step, at(receive, from * each, its_type),
+    MPI_Sendrecv(at(own, (MUTANT == 1 ? from : to) * count, type), count, type, to, step, at(receive, from * each, its_type),
                  each, its_type, from, step, comm, MPI_STATUS_IGNORE);
   }
   drop(own, type);
@@ -207,7 +208,7 @@ int chained_gather(const void *send, int count, MPI_Datatype type, void *receive
     if (own < ranks - 1) MPI_Send(NULL, 0, MPI_BYTE, (rank + 1) % ranks, 2, comm);
     return MPI_Wait(&request, MPI_STATUS_IGNORE);
   }
-  if (send != MPI_IN_PLACE) copy(send, at(receive, root * each, its_type), count, type);
+  if (send != MPI_IN_PLACE) copy_across(send, count, type, at(receive, root * each, its_type), each, its_type);
   for (int i = 1; i < ranks; ++i) {
     MPI_Probe(MPI_ANY_SOURCE, 1, comm, &status);
     const int from = status.MPI_SOURCE, place = MUTANT == 1 ? (root + i) % ranks : from;

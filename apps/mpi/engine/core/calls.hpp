@@ -37,6 +37,7 @@ class Call {
     now.at = at;
     now.inside = true;
     now.waits = CurrentCall::Waits::not_at_all;
+    now.bytes = 0;
     now.communicator = nullptr;
     ++rank_.calls[static_cast<std::size_t>(function)];
     if (when == When::between && !(rank_.initialized && !rank_.finalized)) require_session(at);

@@ -78,6 +78,35 @@ struct CurrentCall {
   std::unique_ptr<CurrentCall> outer;  ///< the call during which a user's function made this one
 };
 
+/// The last messages that receives from any source took, for a deadlock's report.
+///
+/// Threads  its rank's; others while all wait.
+class TakenMessages {
+ public:
+  struct Taken {
+    std::uint32_t context;
+    Rank source;  ///< in the world
+    int tag;
+    Function function;
+    const void* at;  ///< where its receive began
+  };
+  void add(const Taken& taken) { last_[count_++ % last_.size()] = taken; }
+  /// The newest one that matches; null: none is known.
+  const Taken* find(std::uint32_t context, Rank source, int tag) const {
+    for (std::size_t i = count_; i > 0 && count_ - i < last_.size(); --i) {
+      const Taken& each = last_[(i - 1) % last_.size()];
+      if (each.context == context && each.source == source &&
+          (each.tag == tag || tag == MPI_ANY_TAG))
+        return &each;
+    }
+    return nullptr;
+  }
+
+ private:
+  std::array<Taken, 32> last_;
+  std::size_t count_ = 0;
+};
+
 /// Error classes and codes that a rank added.
 struct AddedErrors {
   struct Code {
@@ -123,6 +152,7 @@ struct RankState {
   std::vector<std::unique_ptr<Communicator>> communicators;  ///< the others; freed ones are reused
   std::vector<std::shared_ptr<Window>> windows;              ///< freed ones are reused
   RequestPool pool;
+  TakenMessages taken;
   /// Its nonblocking collectives in progress; null: none so far.
   std::unique_ptr<ProgressEngine> nonblocking;
   /// By context, direction, peer and tag: how many partitioned requests it has made.

@@ -39,8 +39,10 @@ struct RequestObject {
   /// nothing. Most are: they are completed without looking at the rest.
   bool is_plain = false;
   bool persistent = false, active = false;
-  bool to_nobody = false;  ///< PROC_NULL: complete at once
-  bool copies = false;     ///< each start sends a copy
+  /// MPI_Request_get_status has said so; what it received is in the program's buffer.
+  bool is_known_complete = false;
+  bool to_nobody = false;          ///< PROC_NULL: complete at once
+  bool copies = false;             ///< each start sends a copy
   /// Active, but not in the network: only a call of its own rank continues it,
   /// MPI_Grequest_complete or MPI_Pready.
   bool held = false;
@@ -98,6 +100,7 @@ class RequestPool {
     object.magic = RequestObject::alive;
     object.is_plain = object.persistent = object.active = object.to_nobody = object.copies = false;
     object.held = object.is_partitioned = object.with_send = object.from_nobody = false;
+    object.is_known_complete = false;
     object.next = {};
     return object;
   }

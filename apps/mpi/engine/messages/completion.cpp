@@ -66,9 +66,11 @@ int settle_any(RankState& rank, MPI_Request* handle, RequestObject& object, cons
   } else if (found.cancelled) {
     write_status(status, MPI_ANY_SOURCE, MPI_ANY_TAG, 0, true);
   } else {
+    note_taken(rank, object, found);
     const auto room = static_cast<Bytes>(object.bytes);
     const Bytes bytes = std::min(found.bytes, room);
-    if (object.packed) unpack(*object.type, object.packed.get(), bytes, object.elements);
+    if (object.packed && !object.is_known_complete)
+      unpack(*object.type, object.packed.get(), bytes, object.elements);
     if (status != MPI_STATUS_IGNORE) {
       write_status(status, object.communicator->peers().rank_of(found.source),
                    object.is_partitioned ? object.tag : found.tag,

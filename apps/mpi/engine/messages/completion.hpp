@@ -11,6 +11,12 @@
 
 namespace wormcube::mpi {
 
+/// For a deadlock's report: what a receive from any source took.
+inline void note_taken(RankState& rank, const RequestObject& object, const Status& found) {
+  if (object.peer == MPI_ANY_SOURCE)
+    rank.taken.add(
+        {object.communicator->context(), found.source, found.tag, object.started_by, object.at});
+}
 /// settle() for any request.
 int settle_any(RankState& rank, MPI_Request* handle, RequestObject& object, const Status& found,
                MPI_Status* status, std::string* words);
@@ -22,9 +28,11 @@ inline int settle(RankState& rank, MPI_Request* handle, RequestObject& object, c
     return settle_any(rank, handle, object, found, status, words);
   if (object.kind == RequestObject::Kind::send) {
     write_sent_status(status);
-  } else if (status != MPI_STATUS_IGNORE) {
-    write_status(status, object.communicator->peers().rank_of(found.source), found.tag,
-                 static_cast<std::int64_t>(found.bytes));
+  } else {
+    note_taken(rank, object, found);
+    if (status != MPI_STATUS_IGNORE)
+      write_status(status, object.communicator->peers().rank_of(found.source), found.tag,
+                   static_cast<std::int64_t>(found.bytes));
   }
   rank.pool.give_back_plain(object);
   *handle = MPI_REQUEST_NULL;

@@ -134,8 +134,11 @@ int rsend(const void* data, Count count, MPI_Datatype type, int to, int tag, MPI
 }
 
 // A received message's status, and whether the message was too long for the buffer.
-void report_received(const Call& call, const Sending& what, const Status& found,
+void report_received(const Call& call, const Sending& what, int from, const Status& found,
                      MPI_Status* status) {
+  RankState& rank = call.rank();
+  if (from == MPI_ANY_SOURCE)
+    rank.taken.add({what.on.context(), found.source, found.tag, call.function(), rank.call.at});
   const Bytes room = what.count * what.type.size;
   const int source = what.on.peers().rank_of(found.source);
   write_status(status, source, found.tag, static_cast<std::int64_t>(std::min(found.bytes, room)));
@@ -165,7 +168,7 @@ int recv(void* data, Count count, MPI_Datatype type, int from, int tag, MPI_Comm
     Request request = requests.start(pattern_of(what.on, from, tag), to);
     const Status found = requests.wait(request);
     if (packed) unpack(**what.type.type, packed.get(), std::min(found.bytes, room), data);
-    report_received(call, what, found, status);
+    report_received(call, what, from, found, status);
   });
 }
 
@@ -203,7 +206,7 @@ void exchange_now(Call& call, const void* out, std::int64_t out_count, MPI_Datat
   requests.wait_all(both, found);
   if (!receives) return write_status(status, MPI_PROC_NULL, MPI_ANY_TAG, 0);
   if (packed_in) unpack(**received.type.type, packed_in.get(), std::min(found[0].bytes, room), in);
-  report_received(call, received, found[0], status);
+  report_received(call, received, from, found[0], status);
 }
 
 template <class Count>

@@ -6,6 +6,7 @@
 #include "wormcube/apps/mpi/engine/messages/messages.hpp"
 
 #include <algorithm>
+#include <utility>
 
 #include <fmt/core.h>
 
@@ -65,6 +66,7 @@ void start_one(Call& call, MPI_Request handle) {
   RequestObject& object = call.request(handle);
   if (!object.persistent) throw Failure(MPI_ERR_REQUEST, "the request is not persistent");
   if (object.active) throw Failure(MPI_ERR_REQUEST, "the request is already active");
+  object.is_known_complete = false;
   if (object.kind == RequestObject::Kind::collective) return restart_collective(call, object);
   if (object.copies) send_copy_of(call, object);
   object.active = true;
@@ -89,15 +91,17 @@ int start_all(int count, MPI_Request handles[]) {
   });
 }
 
-/// Whether the request is complete, and if so its status. The status stays available.
+/// Whether the request is complete, and if so its status. The status stays available; received data
+/// are in the buffer.
 bool look_at(const Call& call, MPI_Request handle, MPI_Status* status) {
-  const RequestObject* const object = object_of(call, handle);
+  RequestObject* const object = object_of(call, handle);
   if (object == nullptr || !object->active) {
     write_empty_status(status);
     return true;
   }
   RankState& rank = call.rank();
   if (!object->to_nobody && !is_ready(rank, *object)) return false;
+  const bool is_news = !std::exchange(object->is_known_complete, true);
   if (object->kind == RequestObject::Kind::generalized) {
     MPI_Status unused{};
     if (status == MPI_STATUS_IGNORE) status = &unused;
@@ -111,9 +115,11 @@ bool look_at(const Call& call, MPI_Request handle, MPI_Status* status) {
   } else {
     const bool is_received = object->with_send && object->next.is_null();
     const Status found = is_received ? object->received : rank.requests->look_at(object->inner);
+    const auto bytes = std::min(static_cast<std::int64_t>(found.bytes), object->bytes);
+    if (object->packed && is_news && !found.cancelled)
+      unpack(*object->type, object->packed.get(), static_cast<Bytes>(bytes), object->elements);
     write_status(status, object->communicator->peers().rank_of(found.source),
-                 object->is_partitioned ? object->tag : found.tag,
-                 std::min(static_cast<std::int64_t>(found.bytes), object->bytes), found.cancelled);
+                 object->is_partitioned ? object->tag : found.tag, bytes, found.cancelled);
   }
   return true;
 }

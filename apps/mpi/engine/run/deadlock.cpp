@@ -116,6 +116,15 @@ Need collective_need(const Job& job, const Communicator& on, Function function,
   return need;
 }
 
+/// Need::taken for a message from one rank.
+std::string taken_text(const RankState& rank, const Need& need) {
+  const Rank source = need.ranks.front();
+  const TakenMessages::Taken* const taken = rank.taken.find(need.on->context(), source, need.tag);
+  if (taken == nullptr) return "";
+  return fmt::format("rank {}'s message with tag {} was received earlier, by {} from any source{}",
+                     source, taken->tag, name_of(taken->function), rank.job.place(taken->at));
+}
+
 /// A call of the epoch's other ranks, or the end of a lock.
 Need window_need(const CurrentCall& call) {
   Need need = need_on(Need::Kind::other, *call.communicator, 0);
@@ -285,12 +294,13 @@ std::string deadlock_text(const Job& job, std::span<const UnreceivedMessage> mes
     const RankState& state = job.rank(r);
     ended += state.ended ? 1 : 0;
     std::vector<Need> needs = needs_of(job, state);
-    for (const Need& need : needs) {
+    for (Need& need : needs) {
       if (!need.any) {
         auto& edges = waits_for[static_cast<std::size_t>(state.rank)];
         edges.insert(edges.end(), need.ranks.begin(), need.ranks.end());
       }
       if (need.kind != Need::Kind::message) continue;
+      if (!need.any) need.taken = taken_text(state, need);
       for (const UnreceivedMessage& message : messages) {
         const bool from_it =
             need.any || std::ranges::find(need.ranks, message.from) != need.ranks.end();

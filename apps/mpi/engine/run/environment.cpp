@@ -167,6 +167,9 @@ void add_environment_functions(WormcubeMpiFunctions& table) {
 }  // namespace wormcube::mpi
 
 extern "C" {
+// Whether the calling thread runs a rank; threads that a rank makes do not.
+int wormcube_rank_runs();
+int wormcube_rank_runs() { return wormcube::mpi::current_rank != nullptr ? 1 : 0; }
 // Whether the calling rank has a modelled clock, and the time on it.
 int wormcube_rank_clock(long long* nanoseconds);
 int wormcube_rank_clock(long long* nanoseconds) {

@@ -4,6 +4,7 @@
 
 #include "wormcube/apps/mpi/engine/run/deadlock.hpp"
 #include "wormcube/apps/mpi/engine/run/functions.hpp"
+#include "wormcube/apps/mpi/image/libraries.hpp"
 #include "wormcube/runtime/base/error.hpp"
 #include "wormcube/runtime/base/fiber/fiber.hpp"
 
@@ -69,6 +70,7 @@ Kit find_kit() {
 }
 
 Run::Run(const Topology& topology, RunOptions options) : options_(std::move(options)) {
+  refuse_preloaded_tools();
   load_library(find_kit().library);
   images_ = std::make_unique<Images>(options_.program, options_.job.ranks);
   job_ = std::make_unique<Job>(topology, *images_, options_.job, options_.arguments);

@@ -199,6 +199,20 @@ std::string receive_advice(std::span<const WaitingRank> ranks, bool from_ended) 
   return "";
 }
 
+/// A receive whose message went to a receive from any source, and whose source sends no other: it
+/// has ended, or waits in a collective.
+std::string taken_advice(std::span<const WaitingRank> ranks) {
+  for (const WaitingRank& rank : ranks) {
+    for (const Need& need : rank.needs) {
+      if (need.taken.empty()) continue;
+      const WaitingRank& source = ranks[static_cast<std::size_t>(need.ranks.front())];
+      const auto is_collective = [](const Need& its) { return its.kind == NeedKind::collective; };
+      if (source.ended || std::ranges::any_of(source.needs, is_collective)) return need.taken;
+    }
+  }
+  return "";
+}
+
 }  // namespace
 
 std::string tag_text(int tag) {
@@ -288,6 +302,7 @@ std::string advice(std::span<const WaitingRank> ranks, std::span<const Rank> cyc
   if (is_near_miss)
     return "an unreceived message almost matches: compare tag and communicator of its send and "
            "of the receive";
+  if (std::string text = taken_advice(ranks); !text.empty()) return text;
   if (std::string text = receive_advice(ranks, true); !text.empty()) return text;
   if (std::string text = collective_advice(ranks); !text.empty()) return text;
   if (all_wait_for(NeedKind::message, ranks, cycle))

@@ -31,6 +31,9 @@ struct Need {
   const Communicator* on = nullptr;
   std::string communicator = {};  ///< its name
   std::string collective = {};    ///< its function
+  /// For a message from one rank that a receive from any source has taken: "rank 1's message with
+  /// tag 0 was received earlier, by MPI_Recv from any source at racy.c:5".
+  std::string taken = {};
 };
 
 /// What one rank waits for. In a list of all ranks, element r is rank r.
