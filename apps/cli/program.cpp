@@ -390,9 +390,12 @@ int run_main(Context& context, int all, const char* const* all_words, const Part
                        });
     if (!known) return conclude(context, {usage, unknown_command(program, argv[2], argc, argv)});
     if (argc > 2 && std::string_view(argv[2]) == "help") words.erase(words.begin() + 1);
-  } else if (argc > 1 && std::string_view(argv[1]) == "version") {
-    if (argc > 2)
-      return conclude(context, {usage, fmt::format("version: unexpected argument '{}'", argv[2])});
+  } else if (const std::string_view first = argc > 1 ? argv[1] : "";
+             first == "version" || first == "--version" || first == "-V") {
+    if (argc > 2) {
+      return conclude(context,
+                      {usage, fmt::format("{}: unexpected argument '{}'", first, argv[2])});
+    }
     words.back() = "--version";
   }
   for (const std::string_view word : words) {  // the parser would report a missing value

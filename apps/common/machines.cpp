@@ -2,13 +2,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "wormcube/apps/common/machines.hpp"
 
+#include "wormcube/apps/io/text.hpp"
 #include "wormcube/runtime/base/error.hpp"
 #include "wormcube/runtime/topology/words.hpp"
 
 #include <algorithm>
 #include <array>
-#include <fstream>
-#include <sstream>
+#include <utility>
 
 #include <fmt/core.h>
 #include <nlohmann/json.hpp>
@@ -134,10 +134,11 @@ class ProfileReader {
     if (!value->is_number_integer()) {
       fail(fmt::format("\"{}\" is {}; expected a whole number", key, value->dump()));
     }
-    const bool fits = !value->is_number_unsigned() || value->get<std::uint64_t>() < std::uint64_t{1}
-                                                                                        << 62U;
+    constexpr std::int64_t most = (std::int64_t{1} << 62) - 1;
+    const bool fits =
+        !value->is_number_unsigned() || std::cmp_less_equal(value->get<std::uint64_t>(), most);
     if (!fits || value->get<std::int64_t>() < least) {
-      fail(fmt::format("\"{}\" is {}; expected at least {}", key, value->dump(), least));
+      fail(fmt::format("\"{}\" is {}; expected {} to {}", key, value->dump(), least, most));
     }
     return value->get<std::int64_t>();
   }
@@ -191,8 +192,13 @@ MachineProfile profile_of_text(std::string_view text, const std::string& file) {
   ProfileJson json;
   try {
     json = ProfileJson::parse(text);
-  } catch (const nlohmann::json::exception& error) {
-    throw UsageError(fmt::format("machine profile {}: {}", file, error.what()));
+  } catch (const nlohmann::json::parse_error& error) {
+    const std::string_view before = text.substr(0, error.byte > 0 ? error.byte - 1 : 0);
+    const std::size_t line_begin = before.rfind('\n') + 1;  // npos + 1 is 0
+    throw UsageError(fmt::format(
+        "machine profile {}: no JSON from line {}, column {} on; `wormcube machines NAME --json -` "
+        "prints a profile to begin with",
+        file, std::ranges::count(before, '\n') + 1, before.size() - line_begin + 1));
   }
   ProfileReader reader(json, file);
   MachineProfile profile;
@@ -247,12 +253,8 @@ MachineProfile profile_of_text(std::string_view text, const std::string& file) {
 }
 
 MachineProfile read_profile(const std::string& file) {
-  std::ifstream stream(file);
-  std::ostringstream text;
-  if (!stream || !(text << stream.rdbuf())) {
-    throw UsageError(fmt::format("machine profile {}: cannot be read", file));
-  }
-  return profile_of_text(text.str(), file);
+  constexpr std::size_t most = std::size_t{1} << 20;  // they have some 500 bytes
+  return profile_of_text(apps::read_whole(file, most, "the limit of a machine profile"), file);
 }
 
 }  // namespace

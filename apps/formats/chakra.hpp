@@ -4,6 +4,7 @@
 
 #include "wormcube/runtime/schedule/schedule.hpp"
 
+#include <cstddef>
 #include <span>
 #include <string>
 #include <string_view>
@@ -13,8 +14,13 @@ namespace wormcube::apps {
 /// Whether bytes begin as a trace: a length, then a message with the fields of GlobalMetadata.
 bool is_chakra(std::string_view bytes);
 
+/// The same of the first `chakra_start` bytes of a file, or fewer, which may be compressed: true for
+/// every trace, and for some other files.
+bool starts_as_chakra(std::string_view start);
+inline constexpr std::size_t chakra_start = std::size_t{1} << 16;
+
 /// Compressed bytes (gzip) without the compression, others as they are. Throws UsageError for
-/// damaged bytes, and for more than `most_bytes`.
+/// damaged bytes, for more than `most_bytes`, and for more than 256 MiB and 100 times their size.
 std::string unpacked(std::string_view bytes, std::string_view name, double most_bytes);
 
 /// Reads the traces of all ranks, in order, as a schedule on a complete network. COMM_SEND and

@@ -147,7 +147,7 @@ class ChakraReader {
     const bool is_send = node.type == send_node;
     operation.kind = is_send ? Kind::send : Kind::receive;
     operation.bytes = static_cast<Bytes>(
-        attribute(node.size, "comm_size", std::numeric_limits<std::int64_t>::max()));
+        attribute(node.size, "comm_size", static_cast<std::int64_t>(most_bytes_in_text)));
     operation.peer =
         static_cast<Rank>(attribute(is_send ? node.target : node.source,
                                     is_send ? "comm_dst" : "comm_src", std::int64_t{ranks_} - 1));
@@ -172,50 +172,78 @@ class ChakraReader {
 
 }  // namespace
 
+namespace {
+
+constexpr std::string_view gzip = "\x1f\x8b";
+
+struct Inflated {
+  std::string bytes;
+  int state = Z_OK;  // of zlib; Z_OK: there is more than was wanted
+};
+
+/// Unpacks until there are more than `most` bytes.
+Inflated inflate_up_to(std::string_view packed, double most) {
+  z_stream stream{};
+  constexpr int gzip_only = 16 + MAX_WBITS;
+  Inflated result;
+  result.state = inflateInit2(&stream, gzip_only);
+  // NOLINTNEXTLINE: zlib does not write there
+  stream.next_in = reinterpret_cast<Bytef*>(const_cast<char*>(packed.data()));
+  stream.avail_in =
+      static_cast<uInt>(std::min<std::size_t>(packed.size(), std::numeric_limits<uInt>::max()));
+  std::array<char, 1 << 16> piece{};
+  while (result.state == Z_OK && static_cast<double>(result.bytes.size()) <= most) {
+    stream.next_out = reinterpret_cast<Bytef*>(piece.data());
+    stream.avail_out = static_cast<uInt>(piece.size());
+    result.state = inflate(&stream, Z_NO_FLUSH);
+    result.bytes.append(piece.data(), piece.size() - stream.avail_out);
+  }
+  inflateEnd(&stream);
+  return result;
+}
+
+/// The first message says which version of the format follows.
+bool has_version(std::string_view metadata) {
+  bool found = false;
+  for (WireReader fields(metadata); !fields.empty();) {
+    const auto field = fields.field();
+    if (!field || field->value || field->number > 2) return false;
+    found = found || field->number == 1;
+  }
+  return found;
+}
+
+}  // namespace
+
 bool is_chakra(std::string_view bytes) {
   WireReader frames(bytes);
   const auto metadata = frames.delimited();
-  if (!metadata) return false;
-  bool has_version = false;
-  for (WireReader fields(*metadata); !fields.empty();) {
-    const auto field = fields.field();
-    if (!field || field->value || field->number > 2) return false;
-    has_version = has_version || field->number == 1;
-  }
-  if (!has_version) return false;
+  if (!metadata || !has_version(*metadata)) return false;
   // Text may begin so, too, but then it is no list of messages.
   const auto node = frames.delimited();
   return frames.empty() || (node && WireReader(*node).field());
 }
 
+bool starts_as_chakra(std::string_view start) {
+  const Inflated unpacked =
+      start.starts_with(gzip) ? inflate_up_to(start, chakra_start) : Inflated{std::string(start)};
+  const auto metadata = WireReader(unpacked.bytes).delimited();
+  return metadata && has_version(*metadata);
+}
+
 std::string unpacked(std::string_view bytes, std::string_view name, double most_bytes) {
-  if (!bytes.starts_with("\x1f\x8b")) return std::string(bytes);
-  z_stream stream{};
-  constexpr int gzip_only = 16 + MAX_WBITS;
-  if (inflateInit2(&stream, gzip_only) != Z_OK)
-    throw UsageError(fmt::format("{}: cannot be unpacked", name));
-  // NOLINTNEXTLINE: zlib does not write there
-  stream.next_in = reinterpret_cast<Bytef*>(const_cast<char*>(bytes.data()));
-  stream.avail_in =
-      static_cast<uInt>(std::min<std::size_t>(bytes.size(), std::numeric_limits<uInt>::max()));
-  std::string result;
-  std::array<char, 1 << 16> piece{};
-  int state = Z_OK;
-  bool is_large = false;
-  while (state == Z_OK && !is_large) {
-    stream.next_out = reinterpret_cast<Bytef*>(piece.data());
-    stream.avail_out = static_cast<uInt>(piece.size());
-    state = inflate(&stream, Z_NO_FLUSH);
-    result.append(piece.data(), piece.size() - stream.avail_out);
-    is_large = static_cast<double>(result.size()) > most_bytes;
+  if (!bytes.starts_with(gzip)) return std::string(bytes);
+  // Traces shrink to a tenth or so; zeros, to a thousandth.
+  constexpr double always_allowed = 1 << 28, most_ratio = 100;
+  const double most = std::min(
+      most_bytes, std::max(always_allowed, most_ratio * static_cast<double>(bytes.size())));
+  Inflated result = inflate_up_to(bytes, most);
+  if (static_cast<double>(result.bytes.size()) > most) {
+    throw UsageError(
+        fmt::format("{}: unpacked, it takes more than {:.0f} MiB", name, most / (1024 * 1024)));
   }
-  inflateEnd(&stream);
-  if (is_large) {
-    throw UsageError(fmt::format("{}: unpacked, it takes more than {:.0f} MiB", name,
-                                 most_bytes / (1024 * 1024)));
-  }
-  if (state != Z_STREAM_END) throw UsageError(fmt::format("{}: damaged gzip data", name));
-  return result;
+  if (result.state != Z_STREAM_END) throw UsageError(fmt::format("{}: damaged gzip data", name));
+  return std::move(result.bytes);
 }
 
 Schedule parse_chakra(std::span<const std::string> traces, std::string_view name,

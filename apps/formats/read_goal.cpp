@@ -96,7 +96,7 @@ class GoalReader : private LineReader {
       const bool is_send = accept("send");
       if (!is_send) expect("recv");
       operation.kind = is_send ? Kind::send : Kind::receive;
-      operation.bytes = number<Bytes>("a number of bytes");
+      operation.bytes = byte_count();
       if (!accept('b')) fail("'b' expected after the number of bytes");
       expect(is_send ? "to" : "from");
       operation.peer = number<Rank>("a rank");

@@ -155,7 +155,14 @@ void remove_unfinished() noexcept {
 }
 
 TemporaryFolder::TemporaryFolder(const std::string& name) {
-  path_ = (std::filesystem::temp_directory_path() / (name + "-XXXXXX")).string();
+  std::error_code error;
+  const std::filesystem::path parent = std::filesystem::temp_directory_path(error);
+  if (error) {
+    const char* const variable = std::getenv("TMPDIR");
+    throw UsageError(fmt::format("no folder for temporary files: {}: {}; set TMPDIR to a folder",
+                                 variable != nullptr ? variable : "/tmp", error.message()));
+  }
+  path_ = (parent / (name + "-XXXXXX")).string();
   const std::scoped_lock lock(besides_mutex);
   if (mkdtemp(path_.data()) == nullptr) {
     throw UsageError(fmt::format("cannot create {}: {}; set TMPDIR to another folder", path_,

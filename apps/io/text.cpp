@@ -3,6 +3,7 @@
 #include "wormcube/apps/io/text.hpp"
 
 #include "wormcube/runtime/base/error.hpp"
+#include "wormcube/runtime/base/units.hpp"
 
 #include <algorithm>
 #include <array>
@@ -70,6 +71,29 @@ FileKind kind_of_file(const std::string& file) {
   std::ifstream stream(file, std::ios::binary);
   stream.read(start.data(), start.size());
   return kind_of({start.data(), static_cast<std::size_t>(stream.gcount())}, file);
+}
+
+std::string read_whole(const std::string& file, std::size_t most, std::string_view advice) {
+  const auto fail = [&] {
+    throw UsageError(fmt::format("cannot read '{}': {}", file, std::strerror(errno)));
+  };
+  errno = 0;
+  std::ifstream input(file, std::ios::binary);
+  if (!input) fail();
+  std::string text;
+  constexpr std::size_t first_piece = std::size_t{1} << 16;
+  while (input && text.size() <= most) {
+    const std::size_t before = text.size(), piece = std::max(before, first_piece);
+    text.resize(before + piece);
+    input.read(text.data() + before, static_cast<std::streamsize>(piece));
+    text.resize(before + static_cast<std::size_t>(input.gcount()));
+  }
+  if (text.size() > most) {
+    throw UsageError(fmt::format("'{}' has more than {}, {}", file,
+                                 bytes_text(static_cast<double>(most)), advice));
+  }
+  if (!input.eof()) fail();
+  return text;
 }
 
 void require_readable(const std::string& file) {

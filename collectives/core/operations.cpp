@@ -34,8 +34,9 @@ void require_ascending(std::string_view operation, std::string_view what, Rank n
                        std::span<const Rank> members) {
   for (std::size_t i = 0; i < members.size(); ++i) {
     if (members[i] < 0 || members[i] >= nodes) {
-      throw UsageError(fmt::format("{}: {} {} of {} nodes; nodes are 0 to {}", operation, what,
-                                   members[i], nodes, nodes - 1));
+      throw UsageError(fmt::format("{}: {} {} of {} nodes ({} {}s are given); nodes are 0 to {}",
+                                   operation, what, members[i], nodes, members.size(), what,
+                                   nodes - 1));
     }
     if (i > 0 && members[i - 1] >= members[i]) {
       throw UsageError(fmt::format("{}: {}s must ascend; {} precedes {}", operation, what,

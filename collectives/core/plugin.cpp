@@ -33,6 +33,21 @@ void require_version(void* object, const std::string& file) {
   }
 }
 
+/// Whatever the plugin's functions throw is reported as a UsageError that names it.
+/// \param what  "its registration"
+template <class Act>
+auto in_plugin(const std::string& file, const char* what, const Act& act) {
+  try {
+    return act();
+  } catch (const UsageError&) {
+    throw;
+  } catch (const std::exception& error) {
+    throw UsageError(fmt::format("plugin {}: {} threw: {}", file, what, error.what()));
+  } catch (...) {
+    throw UsageError(fmt::format("plugin {}: {} threw an unknown exception type", file, what));
+  }
+}
+
 void* open(const std::string& file) {
   // Without a slash the loader would look in the system's folders.
   const std::string path = file.find('/') == std::string::npos ? "./" + file : file;
@@ -57,20 +72,12 @@ void PluginRegistry::add(const OperationRow& operation) {
 }
 
 std::vector<const Algorithm*> load_plugin(const std::string& file) {
-  void* const object = open(file);
+  void* const object =
+      in_plugin(file, "the constructor of a global object", [&] { return open(file); });
   require_version(object, file);
   PluginRegistry registry(file.substr(file.rfind('/') + 1));
   const auto enter = find<void(PluginRegistry&)>(object, file, "wormcube_plugin_register");
-  try {
-    enter(registry);
-  } catch (const UsageError&) {
-    throw;
-  } catch (const std::exception& error) {
-    throw UsageError(fmt::format("plugin {}: its registration threw: {}", file, error.what()));
-  } catch (...) {
-    throw UsageError(
-        fmt::format("plugin {}: its registration threw an unknown exception type", file));
-  }
+  in_plugin(file, "its registration", [&] { enter(registry); });
   return registry.added();
 }
 

@@ -1,4 +1,8 @@
 // Runs one algorithm on a machine: real data, timed, verified.
+//
+// Threads  any number of threads may call these functions at the same time, each with a machine of
+//          its own: a machine runs one program at a time, and throws UsageError otherwise. They
+//          share the registry, to which none may add meanwhile. Times are those of a busy computer.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 

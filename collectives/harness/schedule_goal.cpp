@@ -68,7 +68,9 @@ Goal goal_of(Operation operation, const Arguments& arguments, Rank nodes) {
 OperationFacts operation_facts(const NamedOperation& named, Rank nodes) {
   const ScheduledCall call = scheduled_call(named, nodes);
   const Goal goal = goal_of(call.operation, call.arguments, nodes);
-  return {.several_blocks = goal.several_blocks, .reduces = goal.reduces};
+  Rank blocks = 1;
+  for (Rank rank = 0; rank < nodes; ++rank) blocks = std::max(blocks, goal.gives(rank));
+  return {.blocks = blocks, .several_blocks = goal.several_blocks, .reduces = goal.reduces};
 }
 
 }  // namespace wormcube

@@ -91,6 +91,8 @@ def apply(schedule: "Schedule", inputs: Sequence[Any], operator: Optional[Callab
     call = schedule.call
     if call is None:
         raise UsageError("the schedule names no operation, so nobody knows what its nodes give")
+    if not hasattr(inputs, "__len__"):
+        raise UsageError(f"inputs is {type(inputs).__name__}; expected a list with one input for each of {schedule.nodes} nodes")
     if len(inputs) != schedule.nodes:
         raise UsageError(f"{len(inputs)} inputs for {schedule.nodes} nodes")
     if any(op.values is None and op.bytes > 0 for step in schedule.steps_ for line in step.values() for op in line.ops if isinstance(op, Send)):

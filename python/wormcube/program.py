@@ -148,6 +148,8 @@ class Call:
     def __init__(self, words: Sequence[str], output: Sequence[str] = (), shown: bool = False) -> None:
         self.words = [find(), *words, *output]
         self.files = [word for word in self.words if isinstance(word, File)]
+        if any("\0" in word for word in self.words):
+            raise UsageError(f"a word of the command line has a NUL character: {next(word for word in words if chr(0) in word)!r}")
         self.command = shlex.join([word.shown if isinstance(word, File) else word for word in self.words[:1 + len(words)]])
         try:
             # A group of its own: Ctrl-C reaches the program once, from end().

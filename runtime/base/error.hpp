@@ -2,6 +2,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <array>
+#include <cstddef>
+#include <new>
 #include <stdexcept>
 #include <string>
 
@@ -45,6 +48,16 @@ struct Stopped : std::runtime_error {
 /// A node program threw. what() is its text with the rank in front; the original is nested.
 struct NodeFailure : std::runtime_error {
   using std::runtime_error::runtime_error;
+};
+
+/// A std::bad_alloc that says how many bytes there was no memory for.
+class OutOfMemory : public std::bad_alloc {
+ public:
+  explicit OutOfMemory(std::size_t bytes) noexcept;
+  const char* what() const noexcept override { return text_.data(); }
+
+ private:
+  std::array<char, 64> text_{};  // a string would need memory
 };
 
 [[noreturn]] void assertion_failed(const char* expression, const char* file, int line) noexcept;

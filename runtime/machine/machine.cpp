@@ -81,6 +81,7 @@ Statistics Machine::Impl::run(const Program& program) {
   error_ = nullptr;
   thrower_ = unwinding_ = nullptr;
   floating_point_ = FloatingPointState();
+  activity_ = Activity::current();
   all_done_ = all_stopped_ = false;
   program_ = &program;
 

@@ -91,7 +91,8 @@ class Machine::Impl final : public NetworkHost, public ExecutorHost {
   const EmulatedNode* thrower_ = nullptr;  // whose program threw error_, if that is a UsageError
   // Whose exception led to the Deadlock in error_, and replaces it.
   const EmulatedNode* unwinding_ = nullptr;
-  FloatingPointState floating_point_;  // that nodes begin with: run()'s caller's
+  FloatingPointState floating_point_;   // that nodes begin with: run()'s caller's
+  const Activity* activity_ = nullptr;  // of run()'s caller, which waits while nodes run
 
   std::mutex mutex_;  // guards these, for the thread that called run()
   std::condition_variable done_;

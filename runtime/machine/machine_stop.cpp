@@ -134,7 +134,7 @@ std::size_t Machine::Impl::explain(std::optional<const std::byte*> address,
   const Rank rank = executor_ != nullptr ? executor_->running_here() : -1;
   if (rank < 0 || (address && !Fiber::is_below_stack(*address))) return 0;
   const auto end = fmt::format_to_n(
-      text.data(), text.size(), "{}node {}, step {} on {}: {}", Activity::prefix(), rank,
+      text.data(), text.size(), "{}node {}, step {} on {}: {}", Activity::prefix(activity_), rank,
       nodes_[static_cast<std::size_t>(rank)].statistics.steps, topology().name(),
       address ? "a node program has used up its stack (too deep a recursion, or too large a local "
                 "array?)"

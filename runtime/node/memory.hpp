@@ -16,6 +16,9 @@ class Node;
 /// only bridges one message (staging) is counted in bytes, but is not a claim of theirs.
 enum class Purpose : std::uint8_t { blocks, staging };
 
+/// The most that a node can ask for at once: the address space of today's computers.
+inline constexpr Bytes most_memory = Bytes{1} << 47;
+
 /// Private memory of a node, returned when it goes out of scope. Touch it inside local() only.
 class Memory {
  public:

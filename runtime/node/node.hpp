@@ -78,15 +78,17 @@ class Node {
 
   /// Work on own memory; skipped in a dry run. What a node does between two steps adds up. With a
   /// window (MachineOptions::window) it first completes the steps under way, and may throw Stopped
-  /// or Deadlock as a step does; then the work is not done. The same holds for rearrange() and
-  /// combine().
+  /// or Deadlock as a step does; then the work is not done. It throws Stopped, too, after a step
+  /// that was not completed because the machine stops: its data never arrived. The same holds for
+  /// rearrange() and combine().
   void local(FunctionRef work) { this->work(Charge::none, 0, work); }
   /// Work that permutes `bytes` of blocks in own memory: charged as rearrangement.
   void rearrange(Bytes bytes, FunctionRef work) { this->work(Charge::rearrange, bytes, work); }
   /// Work that combines two operands of `bytes` each into one, in a reduction.
   void combine(Bytes bytes, FunctionRef work) { this->work(Charge::combine, bytes, work); }
 
-  /// Private memory for as long as the result lives; accounted.
+  /// Private memory for as long as the result lives; accounted. Throws UsageError if the size is no
+  /// size, such as that of an empty array less one.
   Memory memory(Bytes bytes, Purpose purpose = Purpose::staging) { return {*this, bytes, purpose}; }
 
   /// A plan: what an algorithm computes from its options, topology() and rank() alone. This node's
@@ -129,8 +131,12 @@ class Node {
   virtual PlanCache& plans() = 0;
 };
 
-inline Memory::Memory(Node& node, Bytes bytes, Purpose purpose)
-    : node_(&node), data_(node.acquire(bytes, purpose)), purpose_(purpose) {}
+[[noreturn]] void refuse_memory(Bytes bytes);
+
+inline Memory::Memory(Node& node, Bytes bytes, Purpose purpose) : node_(&node), purpose_(purpose) {
+  if (bytes > most_memory) refuse_memory(bytes);
+  data_ = node.acquire(bytes, purpose);
+}
 inline Memory::~Memory() {
   if (data_.data() != nullptr) node_->release(data_, purpose_);
 }

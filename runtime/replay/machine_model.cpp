@@ -6,6 +6,7 @@
 #include "wormcube/runtime/base/numbers.hpp"
 
 #include <algorithm>
+#include <limits>
 
 #include <fmt/core.h>
 
@@ -31,7 +32,8 @@ Ticks Rate::of(Bytes count) const {
 
 std::int64_t MachineModel::flits(Bytes bytes) const {
   const auto size = static_cast<Bytes>(flit_bytes);
-  return std::max<std::int64_t>(1, static_cast<std::int64_t>(bytes / size + (bytes % size != 0)));
+  constexpr Bytes most = std::numeric_limits<std::int64_t>::max();
+  return static_cast<std::int64_t>(std::clamp<Bytes>(bytes / size + (bytes % size != 0), 1, most));
 }
 
 bool MachineModel::full_rate() const {

@@ -74,7 +74,8 @@ void Simulation::require_countable() {
       const WideTicks alone = model_.startup + step * flits;
       longest += model_.forwarding == Forwarding::wormhole ? alone + (links + 1) * step
                                                            : (links + 1) * (alone + step);
-      if (in_packets()) packet_hops += (links + 1) * ((flits + model_.packet - 1) / model_.packet);
+      if (in_packets())
+        packet_hops += (links + 1) * ((WideTicks{flits} + model_.packet - 1) / model_.packet);
     }
     if (!has_own_work(schedule_, rank)) continue;
     for (std::size_t t = 0; t <= log.step_ends.size(); ++t) {

@@ -120,6 +120,7 @@ class Checker : public StepFindings {
     report_.transmission += largest_;
     report_.rearranged += figures.rearranged;
     report_.combined += figures.combined;
+    most_ += static_cast<double>(figures.rearranged) + static_cast<double>(figures.combined);
     report_.sum_max_hops += static_cast<std::size_t>(longest_);
     report_.max_hops = std::max(report_.max_hops, longest_);
   }
@@ -165,6 +166,7 @@ class Checker : public StepFindings {
     ++report_.messages;
     report_.total_bytes += op.bytes;
     report_.byte_hops += op.bytes * static_cast<std::size_t>(hops);
+    most_ += static_cast<double>(op.bytes) * std::max(1, hops);
     largest_ = std::max(largest_, op.bytes);
     longest_ = std::max(longest_, hops);
     // relaxed: read when all threads have ended
@@ -349,6 +351,7 @@ ScheduleReport check(const Schedule& schedule, const Routing& routing, bool all_
   }
   StepFindings whole;
   for (Checker& checker : checkers) whole.add(checker);
+  whole.require_countable();
 
   std::vector<Channel> cycle;
   if (!orderly || dependency_cycle(routing)) {

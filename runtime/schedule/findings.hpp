@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include "wormcube/runtime/base/error.hpp"
 #include "wormcube/runtime/schedule/check.hpp"
 #include "wormcube/runtime/topology/routing.hpp"
 
@@ -61,9 +62,20 @@ class StepFindings {
     report_.link_load_max = std::max(report_.link_load_max, o.link_load_max);
     report_.port_violations += o.port_violations;
     report_.unmatched += o.unmatched;
+    most_ += other.most_;
     unmatched_.add(std::move(other.unmatched_));
     ports_.add(std::move(other.ports_));
     contention_.add(std::move(other.contention_));
+  }
+
+  /// Throws UsageError if a sum may have wrapped round.
+  void require_countable() const {
+    constexpr double limit = 0x1p63;
+    if (most_ < limit) return;
+    throw UsageError(
+        fmt::format("check: the messages have up to {:.3g} bytes on their links together, which 64 "
+                    "bits cannot count; use smaller blocks",
+                    most_));
   }
 
   ScheduleReport finish(const Routing& routing, std::span<const Channel> cycle,
@@ -86,6 +98,7 @@ class StepFindings {
 
  protected:
   ScheduleReport report_;
+  double most_ = 0;  // no sum of bytes is larger
   Problems unmatched_, ports_, contention_;
 };
 

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "wormcube/runtime/base/error.hpp"
+#include "wormcube/runtime/schedule/schedule.hpp"
 
 #include <algorithm>
 #include <charconv>
@@ -52,6 +53,11 @@ class LineReader {
     }
     line_ = {};
   }
+  /// At the first line.
+  void require_content() const {
+    if (line_.empty())
+      throw UsageError(fmt::format("{}: the file is empty, or has only comments", name_));
+  }
   static bool is_blank(char c) { return c == ' ' || c == '\t' || c == '\r'; }
 
   // Words of a line, removed from its start.
@@ -92,6 +98,17 @@ class LineReader {
     if (error != std::errc{}) fail(fmt::format("{} expected before '{}'", what, shown(line_)));
     line_.remove_prefix(static_cast<std::size_t>(end - line_.data()));
     return value;
+  }
+
+  /// A number of bytes.
+  Bytes byte_count() {
+    skip_blanks();
+    if (line_.starts_with('-'))
+      fail(fmt::format("a number of bytes expected before '{}'", shown(line_)));
+    const auto bytes = number<Bytes>("a number of bytes");
+    if (bytes > most_bytes_in_text)
+      fail(fmt::format("{} bytes; a schedule can name up to {}", bytes, most_bytes_in_text));
+    return bytes;
   }
 
   /// Counts memory that the schedule will take; refuses more than the limit.

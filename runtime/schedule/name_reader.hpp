@@ -75,6 +75,7 @@ class NameReader : protected LineReader {
     if (at('.')) {
       line_.remove_prefix(1);
       blocks = range();
+      require_blocks(blocks);
     } else if (form.several_blocks) {
       fail(fmt::format("a name: which block? a node gives several; expected .BLOCK before '{}'",
                        shown(line_)));
@@ -102,7 +103,20 @@ class NameReader : protected LineReader {
     }
   }
 
+  Rank blocks_ = max_nodes;  // the most that a node gives
+
  private:
+  /// Before any value is made: a range of a few characters can have 2^31 of them.
+  void require_blocks(const Range& range) const {
+    if (range.kind != Kind::absolute || range.first + (range.count - 1) * range.step < blocks_)
+      return;
+    std::int64_t block = range.first;
+    if (block < blocks_) block += (blocks_ - block + range.step - 1) / range.step * range.step;
+    fail(fmt::format(
+        "block {} is out of range; {}", block,
+        blocks_ == 1 ? "there is only block 0" : fmt::format("there are 0 to {}", blocks_ - 1)));
+  }
+
   Rank in_network(std::int64_t node) const {
     if (node < 0 || node >= topology_->nodes()) {
       fail(fmt::format("node {}; {} has nodes 0 to {}", node, shown(topology_->name()),
@@ -160,6 +174,9 @@ class NameReader : protected LineReader {
       fail(fmt::format("{}..{}: the first number is the larger", range.first, last.first));
     range.step = distance < 0 ? -step : step;
     range.count = distance / range.step + 1;
+    if (range.kind != Kind::absolute && range.count > topology_->nodes())
+      fail(fmt::format("a range of {} relative numbers; {} has {} nodes", range.count,
+                       shown(topology_->name()), topology_->nodes()));
     return range;
   }
 

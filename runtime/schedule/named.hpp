@@ -66,6 +66,7 @@ NamedSchedule without_names(Schedule schedule);
 /// What the reader asks about the operation that a file names. Throws UsageError for an operation
 /// or arguments that do not exist on this many nodes.
 struct OperationFacts {
+  Rank blocks = max_nodes;      ///< the most that a node gives
   bool several_blocks = false;  ///< a node gives several blocks
   bool reduces = false;
 };

@@ -89,16 +89,18 @@ class NamedHeaderReader : protected NameReader {
         result.operation = read_operation();
         operation_line = number_;
       } else if (accept("block")) {
-        form.block = number_of<Bytes>("a number of bytes");
+        form.block = byte_count();
         block_line = number_;
         expect_end();
       } else if (accept("element")) {
-        form.element = number_of<Bytes>("a number of bytes");
+        form.element = byte_count();
         if (form.element == 0) fail("element 0: an element has 1 byte or more");
         expect_end();
       } else if (accept("parts")) {
         form.parts = number_of<Rank>("a number of parts");
         if (form.parts == 0) fail("parts 0: a block has 1 part or more");
+        if (form.parts > max_nodes)
+          fail(fmt::format("parts {}: a block has up to {}", form.parts, max_nodes));
         expect_end();
       } else if (accept("commutative")) {
         result.commutative = true;
@@ -125,6 +127,7 @@ class NamedHeaderReader : protected NameReader {
       }
       form.several_blocks = facts.several_blocks;
     }
+    blocks_ = facts.blocks;
     if (form.block && *form.block % form.element != 0)
       fail_at(block_line, not_whole("block", *form.block, form.element));
     read_sizes(result, sizes, facts.reduces);
@@ -148,7 +151,7 @@ class NamedHeaderReader : protected NameReader {
       if (at('{')) fail("size: name the block of one node, not a combination of blocks");
       constexpr double bytes_of_entry = 64;
       name(result.words, whole, values, [&](double count) { charge(count * bytes_of_entry); });
-      const auto bytes = number_of<Bytes>("a number of bytes");
+      const Bytes bytes = byte_count();
       expect_end();
       if (bytes % form.element != 0) fail(not_whole("size", bytes, form.element));
       for (const NamedValue& value : values) {

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "wormcube/runtime/base/fiber/sanitizers.hpp"
+#include "wormcube/runtime/base/host/faults.hpp"
 
 #include <algorithm>
 #include <atomic>
@@ -10,6 +11,7 @@
 #include <cstddef>
 #include <exception>
 #include <mutex>
+#include <new>
 
 #ifdef WORMCUBE_TSAN
 #include <thread>
@@ -28,10 +30,23 @@ namespace wormcube {
 #ifndef WORMCUBE_TSAN
 /// One arena for all loops, because creating one takes far longer than a short loop. It requests no
 /// more threads than the library would by itself, on the cores that the process is bound to (by
-/// mpirun, say).
-inline tbb::task_arena& loop_arena() {
-  static tbb::task_arena arena(std::min(tbb::this_task_arena::max_concurrency(), loop_threads()));
-  return arena;
+/// mpirun, say). Null: loops have one thread, because there is one core, or no memory for others.
+///
+/// If the library runs out of memory while it sets an arena up, the next attempt would wait for the
+/// first one for ever. So there is one attempt, and it is made here.
+inline tbb::task_arena* loop_arena() {
+  static tbb::task_arena* const only = []() -> tbb::task_arena* {
+    const int threads = loop_threads();
+    if (threads < 2) return nullptr;
+    try {
+      static tbb::task_arena arena(std::min(tbb::this_task_arena::max_concurrency(), threads));
+      arena.initialize();
+      return &arena;
+    } catch (const std::bad_alloc&) {
+      return nullptr;
+    }
+  }();
+  return only;
 }
 #endif
 
@@ -50,8 +65,10 @@ void parallel_for_each_index(std::size_t count, const Body& body) {
   std::mutex mutex;
   std::exception_ptr failure;
   std::atomic<std::size_t> lowest{count};
+  const Activity* const activity = Activity::current();
   const auto guarded = [&](std::size_t index) {
     if (index > lowest.load(std::memory_order_relaxed)) return;  // relaxed: a hint that saves work
+    const Activity::Lent lent(activity);
     try {
       body(index);
     } catch (...) {
@@ -77,8 +94,12 @@ void parallel_for_each_index(std::size_t count, const Body& body) {
   const auto start = Clock::now();
   std::size_t first = 0;
   while (first < count && Clock::now() - start < alone) guarded(first++);
+  tbb::task_arena* const arena = first < count ? loop_arena() : nullptr;
+  if (arena == nullptr) {
+    while (first < count) guarded(first++);
+  }
   try {
-    if (first < count) loop_arena().execute([&] { tbb::parallel_for(first, count, guarded); });
+    if (first < count) arena->execute([&] { tbb::parallel_for(first, count, guarded); });
   } catch (const std::exception& error) {  // the library's own: bodies are guarded
     throw std::system_error(EAGAIN, std::generic_category(), error.what());
   }

@@ -53,7 +53,12 @@ class Crew {
   explicit Crew(std::size_t most) {
     threads_.reserve(most);
     try {
-      while (size() < most) threads_.emplace_back([this, k = size()] { live(k); });
+      while (size() < most) {
+        threads_.emplace_back([this, k = size(), activity = Activity::current()] {
+          const Activity::Lent lent(activity);
+          live(k);
+        });
+      }
     } catch (const std::system_error&) {
       // The threads that there are do the work.
     }

@@ -22,6 +22,7 @@ class NamedReader : private NamedHeaderReader {
 
   NamedSchedule read(const AskOperation& ask) {
     next_line();
+    require_content();
     if (line_ != named_schedule_first_line) {
       fail(
           fmt::format("the first line is neither '{}' nor '{}': not a schedule, or another version",
@@ -121,7 +122,7 @@ class NamedReader : private NamedHeaderReader {
     const auto r = static_cast<std::size_t>(node);
     for (const GapFigure& figure : gap_figures) {
       if (!accept(figure.word)) continue;
-      const auto bytes = number_of<Bytes>("a number of bytes");
+      const Bytes bytes = byte_count();
       RankLog& log = result.schedule.ranks[r];
       const std::size_t gap = std::min(step, log.step_ends.size());
       if ((log.*figure.of)[gap] > 0) fail(fmt::format("{} twice for one node", figure.word));
@@ -161,7 +162,7 @@ class NamedReader : private NamedHeaderReader {
       fail(fmt::format("send, receive, rearrange, combine or end expected before '{}'",
                        shown(line_)));
     }
-    const auto bytes = number_of<Bytes>("a number of bytes");
+    const Bytes bytes = byte_count();
     expect(is_send ? "to" : "from");
     OpRecord op{.kind = is_send ? Op::Kind::send : Op::Kind::receive,
                 .moves = 0,
@@ -239,7 +240,7 @@ class NamedReader : private NamedHeaderReader {
             fail(fmt::format("rearrange, combine, peak or peak_blocks expected before '{}'",
                              shown(line_)));
           }
-          (blocks ? log.peak_block_bytes : log.peak_bytes) = number_of<Bytes>("a number of bytes");
+          (blocks ? log.peak_block_bytes : log.peak_bytes) = byte_count();
         } while (accept(','));
         expect_end();
       }

@@ -21,6 +21,7 @@ class Reader : private LineReader {
 
   Schedule read() {
     next_line();
+    require_content();
     if (line_ != schedule_first_line) {
       fail(
           fmt::format("the first line is neither '{}' nor '{}': not a schedule, or another version",
@@ -136,7 +137,7 @@ class Reader : private LineReader {
     } else if (!takes(logs[nodes.first], step)) {
       fail("'end' stands alone on its line");
     } else if (const GapFigure* figure = accept_gap_figure()) {
-      const auto bytes = number<Bytes>("a number of bytes");
+      const Bytes bytes = byte_count();
       for (std::size_t node = nodes.first; node <= nodes.last; ++node)
         (logs[node].*figure->of).set(step, bytes);
     } else {
@@ -169,7 +170,7 @@ class Reader : private LineReader {
                        shown(line_)));
     }
     if (nodes.several()) fail("a message belongs to one node, so nodes A..B cannot have one");
-    const auto bytes = number<Bytes>("a number of bytes");
+    const Bytes bytes = byte_count();
     expect(is_send ? "to" : "from");
     OpRecord op{.kind = is_send ? Op::Kind::send : Op::Kind::receive,
                 .moves = 0,
@@ -228,7 +229,7 @@ class Reader : private LineReader {
           fail(fmt::format("rearrange, combine, peak or peak_blocks expected before '{}'",
                            shown(line_)));
         }
-        const auto bytes = number<Bytes>("a number of bytes");
+        const Bytes bytes = byte_count();
         for (std::size_t node = these.first; node <= these.last; ++node) {
           RankLog& log = logs[node];
           if (figure != nullptr) {

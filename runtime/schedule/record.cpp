@@ -127,9 +127,11 @@ class RecordingNode final : public Node {
     }
     if (!fits(begin, place == live_.end() ? memory_.size() : place->begin)) {
       throw UsageError(fmt::format(
-          "dry run: node {} asks for {} bytes while it holds {}; a node has {} bytes, because of "
-          "the process's address-space limit (ulimit -v)",
-          rank_, bytes, held_, memory_.size()));
+          "dry run: node {} asks for {} bytes while it holds {}; a node has {} bytes, {}", rank_,
+          bytes, held_, memory_.size(),
+          memory_.size() < Bytes{1} << 36
+              ? "because of the process's address-space limit (ulimit -v)"
+              : "the limit of dry runs; use smaller blocks or fewer nodes"));
     }
     live_.insert(place, {begin, begin + bytes, true});
     logger::acquired(log_, bytes, purpose, held_, held_blocks_);

@@ -19,6 +19,9 @@ namespace wormcube {
 /// A node program.
 using Program = std::function<void(Node&)>;
 
+/// The largest number of bytes that a schedule's text may name: doubles count up to it exactly.
+inline constexpr Bytes most_bytes_in_text = Bytes{1} << 53;
+
 /// One send or receive, without its data.
 struct OpRecord {
   static constexpr std::size_t most_moves = 0xFFFF;

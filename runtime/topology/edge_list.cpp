@@ -59,7 +59,10 @@ class Reader {
       ++number_;
       add(line());
     }
-    if (in_.bad()) throw UsageError(fmt::format("graph:{}: cannot read the file", file_));
+    if (in_.bad()) {
+      throw UsageError(fmt::format("graph:{}: cannot read the file: {}", file_,
+                                   std::generic_category().message(errno)));
+    }
     if (!in_.eof()) {
       ++number_;
       fail(fmt::format("the line has {} bytes; lines may have up to {}; is this an edge list?",

@@ -153,6 +153,11 @@ TEST_CASE("compressed Chakra traces are unpacked", "[formats]") {
   CHECK(apps::unpacked(packed, "f", 1000) == trace);
   CHECK(apps::unpacked(trace, "f", 1000) == trace);
   CHECK_THROWS_WITH(apps::unpacked(packed, "f", 10), Contains("takes more than"));
+  CHECK(apps::starts_as_chakra(trace));
+  CHECK(apps::starts_as_chakra(packed));
+  CHECK_FALSE(apps::starts_as_chakra(""));
+  CHECK_FALSE(apps::starts_as_chakra(packed.substr(0, 15)));
+  CHECK_FALSE(apps::starts_as_chakra("wormcube schedule 2\ntopology ring:3\n"));
   packed.resize(packed.size() / 2);
   CHECK_THROWS_WITH(apps::unpacked(packed, "f", 1000), Contains("damaged gzip data"));
   CHECK(!apps::is_chakra("wormcube schedule 2\ntopology ring:3\n"));

@@ -31,8 +31,14 @@ Output run_wormcube(const std::string& arguments, const std::string& environment
   return output;
 }
 
-bool wormcube_starts() {
-  return std::system("'" WORMCUBE_PROGRAM "' --version >/dev/null 2>&1 </dev/null") == 0;
+std::string with_addresses(std::uint64_t mebibytes) {
+  return "ulimit -v " + std::to_string(mebibytes << 10) + ";";
+}
+
+bool wormcube_starts(const std::string& environment) {
+  const std::string command =
+      environment + " '" WORMCUBE_PROGRAM "' --version >/dev/null 2>&1 </dev/null";
+  return std::system(command.c_str()) == 0;
 }
 
 nlohmann::json Output::json() const {

@@ -4,6 +4,7 @@
 
 #include "wormcube/tests/temporary_file.hpp"
 
+#include <cstdint>
 #include <string>
 
 #include <nlohmann/json.hpp>
@@ -18,10 +19,15 @@ struct Output {
   nlohmann::json json() const;
 };
 
-/// \param arguments  as typed in a shell
+/// \param arguments    as typed in a shell
+/// \param environment  what precedes the program's name there: "NAME=value", or commands
 Output run_wormcube(const std::string& arguments, const std::string& environment = {});
 
-/// Whether the program can be loaded at all, under the limits that hold now.
-bool wormcube_starts();
+/// An environment in which the program has this many MiB of addresses. Not this process: its own
+/// size depends on the tests before.
+std::string with_addresses(std::uint64_t mebibytes);
+
+/// Whether the program can be loaded at all there.
+bool wormcube_starts(const std::string& environment);
 
 }  // namespace wormcube::test

@@ -5,34 +5,13 @@
 #include "wormcube/tests/sanitized.hpp"
 
 #include <fstream>
-#include <optional>
 #include <string>
 
 #include <catch2/catch.hpp>
-#include <sys/resource.h>
 
 using wormcube::test::run_wormcube;
 using wormcube::test::TemporaryFile;
-
-namespace {
-
-/// The programs that this one starts have so much address space, while it lives.
-class AddressSpace {
- public:
-  explicit AddressSpace(rlim_t bytes) {
-    getrlimit(RLIMIT_AS, &before_);
-    const rlimit now{bytes, before_.rlim_max};
-    setrlimit(RLIMIT_AS, &now);
-  }
-  AddressSpace(const AddressSpace&) = delete;
-  AddressSpace& operator=(const AddressSpace&) = delete;
-  ~AddressSpace() { setrlimit(RLIMIT_AS, &before_); }
-
- private:
-  rlimit before_{};
-};
-
-}  // namespace
+using wormcube::test::with_addresses;
 
 TEST_CASE("topology prints status and bounds as exact fractions and as numbers") {
   const auto torus = run_wormcube("topology 'torus:6x6' --node 3 --json -").json();
@@ -97,9 +76,8 @@ TEST_CASE("topology shows a dense graph of half a million edges within 1 GiB") {
       for (int v = u + 1; v < n; ++v) out << u << ' ' << v << '\n';
     }
   }
-  std::optional<AddressSpace> limit;
-  if (!sanitized) limit.emplace(rlim_t{1} << 30);  // shadow memory is terabytes
-  const auto output = run_wormcube("topology graph:" + file.path() + " --json -");
+  const std::string limit = sanitized ? "" : with_addresses(1024);  // shadow memory is terabytes
+  const auto output = run_wormcube("topology graph:" + file.path() + " --json -", limit);
   REQUIRE(output.exit == 0);
   const auto graph = output.json();
   CHECK(graph["links"] == n * (n - 1));

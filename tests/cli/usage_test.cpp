@@ -98,7 +98,21 @@ TEST_CASE("a usage error ends with exit code 2 and one line that names the mista
       Mistake{"list --bytes 4K", "--bytes has no effect without a network"},
       Mistake{"run alltoall --on ring:4 --time-limit -1", "-1 is not from 0 to 1000000"},
       Mistake{"run alltoall --on ring:4 --iterations 2 --iterations 3",
-              "--iterations: given more than once"});
+              "--iterations: given more than once"},
+      Mistake{"run alltoal", "unknown operation 'alltoal' (did you mean 'alltoall'?)"},
+      Mistake{"run alltoall --on ring:4 --bytes 1000000G", "too large, the most is 16384G"},
+      Mistake{"run alltoall --on ring:4 --bytes 0..", "'0..': a range has two ends"},
+      Mistake{"run alltoall --on ring:4 --bytes ..8", "'..8': a range has two ends"},
+      Mistake{"check k_broadcast --on ring:4 --sources 9",
+              "source 4 of 4 nodes (9 sources are given); nodes are 0 to 3"},
+      Mistake{"check --schedule /dev/null", "/dev/null: the file is empty"},
+      Mistake{"--version extra", "--version: unexpected argument 'extra'"},
+      Mistake{"topology graph:/", "Is a directory"},
+      Mistake{"mpirun -n 4 --stack 1 /bin/true", "--stack 1: a rank's stack has 64K or more"},
+      // Endless, and read no further than to a limit.
+      Mistake{"machines /dev/zero", "has more than 1 MiB, the limit of a machine profile"},
+      Mistake{"run permute --on ring:4 --permutation /dev/zero",
+              "has more than 16 MiB, the limit of a permutation"});
   const auto output = run_wormcube(arguments);
   INFO("wormcube " << arguments << "\n" << output.out << output.err);
   CHECK(output.exit == 2);

@@ -10,13 +10,13 @@
 #include <vector>
 
 #include <catch2/catch.hpp>
-#include <sys/resource.h>
 
 using Catch::Matchers::Contains;
 using Catch::Matchers::StartsWith;
 using wormcube::test::read_text;
 using wormcube::test::run_wormcube;
 using wormcube::test::TemporaryFile;
+using wormcube::test::with_addresses;
 using wormcube::test::wormcube_starts;
 
 namespace {
@@ -29,22 +29,6 @@ void is_refused(const char* arguments, const char* expected) {
   CHECK(output.out.empty());
   CHECK_THAT(output.err, Contains(expected));
 }
-
-/// The programs that this one starts have this many MiB of addresses, while it lives.
-class Addresses {
- public:
-  explicit Addresses(rlim_t mebibytes) {
-    getrlimit(RLIMIT_AS, &before_);
-    const rlimit now{mebibytes << 20, before_.rlim_max};
-    setrlimit(RLIMIT_AS, &now);
-  }
-  Addresses(const Addresses&) = delete;
-  Addresses& operator=(const Addresses&) = delete;
-  ~Addresses() { setrlimit(RLIMIT_AS, &before_); }
-
- private:
-  rlimit before_{};
-};
 
 }  // namespace
 
@@ -284,10 +268,10 @@ TEST_CASE("memory that is unavailable after all is reported in a sentence, with 
         "check alltoall --on torus:16x16 --algorithm shift", "transpose --shape 20000x10000",
         "fft --shape 16777213 --on ring:4", "topology complete:1024",
         "show alltoall --on torus:16x16 --algorithm shift"}) {
-    for (const rlim_t mebibytes : {30, 60, 120, 250, 500}) {
-      const Addresses limit(mebibytes);
-      if (!wormcube_starts()) continue;  // with libmpich it takes over 50 MiB to load
-      const auto output = run_wormcube(arguments);
+    for (const int mebibytes : {30, 60, 120, 250, 500}) {
+      const std::string limit = with_addresses(mebibytes);
+      if (!wormcube_starts(limit)) continue;  // with libmpich it takes over 50 MiB to load
+      const auto output = run_wormcube(arguments, limit);
       INFO(arguments << " with " << mebibytes << " MiB: " << output.err);
       CHECK((output.exit == 0 || output.exit == 2));
       CHECK(output.err.find("std::") == std::string::npos);
@@ -300,27 +284,27 @@ TEST_CASE("memory that is unavailable after all is reported in a sentence, with 
 
 TEST_CASE("queues that are too large are refused with figures, before anything runs") {
   if (sanitized) return;
-  const Addresses limit(400);
+  const std::string limit = with_addresses(400);
   for (const char* arguments : {"run alltoall --on torus:4x4 --executor fibers --bytes 64",
                                 "run alltoall --on torus:4x4 --executor fibers --bytes 100",
                                 "fft --on torus:4x4 --executor fibers --shape 1024"}) {
-    const auto output = run_wormcube(std::string(arguments) + " --capacity 1048576");
+    const auto output = run_wormcube(std::string(arguments) + " --capacity 1048576", limit);
     INFO(arguments << ": " << output.out << output.err);
     CHECK(output.exit == 2);
     CHECK_THAT(output.err, Contains("memory for queues of 1048576 flits each needs") &&
                                Contains("512 MiB of memory") && Contains("is available (") &&
                                Contains("use a smaller --capacity"));
-    CHECK(run_wormcube(std::string(arguments) + " --capacity 64").exit == 0);
+    CHECK(run_wormcube(std::string(arguments) + " --capacity 64", limit).exit == 0);
   }
   // Messages that are too long to go in flits take no queues.
-  CHECK(run_wormcube("run alltoall --on torus:4x4 --executor fibers --bytes 4K --capacity 1048576")
+  CHECK(run_wormcube("run alltoall --on torus:4x4 --executor fibers --bytes 4K --capacity 1048576",
+                     limit)
             .exit == 0);
 }
 
 TEST_CASE("a deadlock whose messages do not fit is refused with figures") {
   if (sanitized) return;
-  const Addresses limit(400);
-  const auto bytes = run_wormcube("deadlock --of channels --on ring:20000");
+  const auto bytes = run_wormcube("deadlock --of channels --on ring:20000", with_addresses(400));
   CHECK(bytes.exit == 2);
   CHECK_THAT(bytes.err, Contains("20000 messages of 65536 bytes needs 2.44 GiB of memory") &&
                             Contains("is available ("));
@@ -335,19 +319,17 @@ TEST_CASE("more nodes than there can be threads are refused before one is starte
 
 TEST_CASE("list refuses networks whose messages it could not count") {
   if (sanitized) return;
-  const Addresses limit(130);
-  const auto output = run_wormcube("list alltoall --on torus:1000x1000");
+  const auto output = run_wormcube("list alltoall --on torus:1000x1000", with_addresses(130));
   CHECK(output.exit == 2);
   CHECK_THAT(output.err, Contains("1000000 nodes needs 122 MiB of memory"));
 }
 
 TEST_CASE("formulas of a dense network take memory by the links that messages use") {
   if (sanitized) return;
-  const Addresses limit(1000);  // a counter for each link would be 1.6 GB
-  CHECK(
-      run_wormcube("show scan --on complete:20000 --algorithm hypercube --step 0 --node 0").exit ==
-      0);
-  CHECK(run_wormcube("list scan --on complete:20000").exit == 0);
+  const std::string limit = with_addresses(1000);  // a counter for each link would be 1.6 GB
+  CHECK(run_wormcube("show scan --on complete:20000 --algorithm hypercube --step 0 --node 0", limit)
+            .exit == 0);
+  CHECK(run_wormcube("list scan --on complete:20000", limit).exit == 0);
 }
 
 TEST_CASE("a dry run that would take hours is refused with figures, unless it is wanted") {
@@ -367,13 +349,14 @@ TEST_CASE("a dry run that would take hours is refused with figures, unless it is
 
 TEST_CASE("a picture of too many nodes is refused before the dry run") {
   // The dry run alone would take too much memory, and be refused with another text.
-  const Addresses limit(sanitized ? rlim_t{1} << 43 : 500);
+  const std::string limit = sanitized ? "" : with_addresses(500);
   for (const auto& [picture, reason] :
        {std::pair("--svg", "160000 links, the limit for pictures is 100000"),
         std::pair("--dot", "40000 nodes, the limit for Graphviz is 1024")}) {
     const auto output =
         run_wormcube(std::string("show alltoall --on torus:200x200 --algorithm shift --step 0 ") +
-                     picture + " -");
+                         picture + " -",
+                     limit);
     CHECK(output.exit == 2);
     CHECK_THAT(output.err, Contains(reason));
   }
@@ -517,4 +500,30 @@ TEST_CASE("one of a thing is not called several") {
   CHECK_THAT(run_wormcube("run alltoall --on line:2 --iterations 1 --capacity 1").out,
              Contains("channel capacity 1 flit,") && Contains("(2 nodes, 2 links)"));
   CHECK_THAT(run_wormcube("topology line:2").out, Contains("1 cable,"));
+}
+
+// Its thread pool must not wait for an attempt to start it that has failed.
+TEST_CASE("with little memory for data (ulimit -d) commands end, and with exit code 2 at worst") {
+  if (sanitized) return;
+  for (const char* arguments :
+       {"run alltoall --on torus:4x4 --bytes 1K --iterations 1", "replay alltoall --on torus:4x4",
+        "best alltoall --on torus:4x4", "list alltoall --on torus:4x4", "topology torus:4x4"}) {
+    for (const int kibibytes : {1024, 3072, 4096, 12000, 16384, 40000}) {
+      const std::string limit = "ulimit -c 0; ulimit -d " + std::to_string(kibibytes) + ";";
+      if (!wormcube_starts(limit)) continue;
+      const auto output = run_wormcube(arguments, limit + " timeout 60");
+      INFO(arguments << " with " << kibibytes << " KiB: " << output.err);
+      CHECK((output.exit == 0 || output.exit == 2));
+      CHECK_THAT(output.err, !Contains("terminate"));
+      if (output.exit == 2) CHECK_THAT(output.err, StartsWith("wormcube: "));
+    }
+  }
+}
+
+TEST_CASE("a missing folder for temporary files is named with its variable") {
+  const TemporaryFile program(".c", "");
+  const auto output =
+      run_wormcube("prove " + program.path() + " --as allreduce", "TMPDIR=/nonexistent");
+  CHECK(output.exit == 2);
+  CHECK_THAT(output.err, Contains("/nonexistent") && Contains("set TMPDIR"));
 }

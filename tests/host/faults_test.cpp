@@ -4,10 +4,15 @@
 
 #include "wormcube/runtime/machine/machine.hpp"
 #include "wormcube/runtime/node/together.hpp"
+#include "wormcube/runtime/schedule/parallel.hpp"
 #include "wormcube/runtime/schedule/prove.hpp"
 #include "wormcube/tests/schedule/dies.hpp"
 
+#include <atomic>
+#include <barrier>
+#include <optional>
 #include <string>
+#include <string_view>
 #include <thread>
 #include <vector>
 
@@ -215,4 +220,58 @@ TEST_CASE("an activity is reported until it ends, and truncated if it is long", 
     CHECK(Activity::prefix() == "one: ");
   }
   CHECK(Activity::prefix().empty());
+}
+
+// Each ends while the other's has begun: what one of them restores must not become the other's.
+TEST_CASE("the activity of one thread is not another one's", "[machine]") {
+  std::barrier both(2);
+  std::atomic<int> wrong{0};
+  const auto expect = [&](std::string_view wanted) {
+    if (Activity::prefix() != wanted) ++wrong;
+  };
+  const auto follow = [&](const char* name, bool ends_first) {
+    expect("");
+    both.arrive_and_wait();
+    std::optional<Activity> activity(name);
+    both.arrive_and_wait();
+    expect(std::string(name) + ": ");
+    both.arrive_and_wait();
+    if (ends_first) activity.reset();
+    both.arrive_and_wait();
+    expect(ends_first ? "" : std::string(name) + ": ");
+    activity.reset();
+    both.arrive_and_wait();
+    expect("");
+  };
+  std::thread other(follow, "other", true);
+  follow("one", false);
+  other.join();
+  CHECK(wrong == 0);
+  CHECK(Activity::prefix().empty());
+}
+
+TEST_CASE("a loop, a proof and a machine take their caller's activity to all their threads",
+          "[machine][schedule]") {
+  const Activity activity("barrier mine");
+  std::atomic<int> wrong{0};
+  parallel_for_each_index(5000, [&](std::size_t) {
+    if (Activity::prefix() != "barrier mine: ") ++wrong;
+    const Activity inner("inner");
+  });
+  CHECK(wrong == 0);
+  const auto says_where = [&](Node& node) {
+    node.step();
+    std::string text(12, ' ');
+    text.resize(where_now(text));
+    if (text != "barrier mine") ++wrong;
+  };
+  record(Topology::parse("ring:1500"), says_where);
+  prove(Topology::parse("ring:1500"), says_where);  // of several threads
+  for (const ExecutorKind executor : {ExecutorKind::threads, ExecutorKind::fibers}) {
+    MachineOptions options;
+    options.executor = executor;
+    Machine(Topology::parse("ring:5"), options).run(says_where);
+  }
+  CHECK(wrong == 0);
+  CHECK(Activity::prefix() == "barrier mine: ");
 }

@@ -85,6 +85,15 @@ TEST_CASE("where addresses are limited a loop takes the threads that they have r
   CHECK(with(100000) == std::min(313, cores));
   sources.address_space = 1;  // used up already
   CHECK(loop_threads(sources) == 1);
+  sources.address_space.reset();
+  const auto with_data = [&](std::uint64_t left_mebibytes) {
+    sources.data = 1024 * mebibyte + left_mebibytes * mebibyte;
+    return loop_threads(sources);
+  };
+  CHECK(with_data(0) == 1);
+  CHECK(with_data(30) == 1);
+  CHECK(with_data(40) == std::min(2, cores));
+  CHECK(with_data(10000) == std::min(313, cores));
 }
 
 TEST_CASE("a limit of the process counts less what the process uses", "[host][memory]") {

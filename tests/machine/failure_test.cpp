@@ -83,12 +83,34 @@ TEST_CASE("a node that asks for more memory than there is fails, and the machine
     CHECK_THAT(message_of<NodeFailure>([&] {
                  machine.run([](Node& node) {
                    const Memory some = node.memory(1000, Purpose::blocks);
-                   const Memory too_much = node.memory(Bytes{1} << 60, Purpose::blocks);
+                   const Memory too_much = node.memory(Bytes{1} << 46, Purpose::blocks);
                  });
                }),
-               Contains("bad_alloc"));
+               Contains("no memory for 70368744177664 bytes"));
     const Statistics statistics = machine.run([](Node& node) { exchange(node, 1); });
     for (const NodeStatistics& node : statistics.nodes) CHECK(node.peak_bytes < 100'000);
+  }
+}
+
+// An empty array less one. Rounded up to whole lines, or to whole pages, these sizes are small.
+TEST_CASE("a node that asks for a negative number of bytes is told so, everywhere", "[machine]") {
+  const Topology ring = Topology::parse("ring:3");
+  for (const Bytes bytes : {~Bytes{0}, ~Bytes{0} - 62, ~Bytes{0} - 63, ~Bytes{0} - 5000,
+                            Bytes{1} << 63, (Bytes{1} << 47) + 1}) {
+    const auto asks = [&](Node& node) {
+      const Memory before = node.memory(100);
+      if (node.rank() == 2) static_cast<void>(node.along(0).memory(bytes));
+    };
+    const std::string text = fmt::format(
+        "memory of {} bytes: a node can have up to 140737488355328 at once (is the "
+        "size negative?)",
+        bytes);
+    for (const ExecutorKind executor : {ExecutorKind::threads, ExecutorKind::fibers}) {
+      Machine machine(ring, plain(executor));
+      CHECK(message_of<UsageError>([&] { machine.run(asks); }) == "node 2: " + text);
+    }
+    CHECK_THAT(message_of<UsageError>([&] { record(ring, asks); }), Contains(text));
+    CHECK_THAT(message_of<UsageError>([&] { prove(ring, asks); }), Contains(text));
   }
 }
 

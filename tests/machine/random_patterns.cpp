@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "wormcube/tests/machine/random_patterns.hpp"
 
+#include "wormcube/collectives/core/reduction.hpp"
 #include "wormcube/runtime/node/requests.hpp"
 #include "wormcube/runtime/node/together.hpp"
 #include "wormcube/runtime/node/views.hpp"
@@ -76,17 +77,21 @@ Message random_message(Random& random, const Topology& view, const std::vector<M
   return message;
 }
 
+/// Some nodes, or all, in any order.
+std::vector<Rank> random_members(Random& random, Rank nodes) {
+  std::vector<Rank> members(static_cast<std::size_t>(nodes));
+  std::iota(members.begin(), members.end(), 0);
+  for (std::size_t i = members.size(); i > 1; --i) std::swap(members[i - 1], members[random(i)]);
+  members.resize(1 + random(members.size()));
+  return members;
+}
+
 Round random_steps(Random& random, const Topology& topology, Round::Kind kind) {
   Round round{.kind = kind};
   Topology view = topology;
   bool by_moves = true;
   if (kind == Round::Kind::group) {
-    round.members.resize(static_cast<std::size_t>(topology.nodes()));
-    std::iota(round.members.begin(), round.members.end(), 0);
-    for (std::size_t i = round.members.size(); i > 1; --i) {
-      std::swap(round.members[i - 1], round.members[random(i)]);
-    }
-    round.members.resize(1 + random(round.members.size()));
+    round.members = random_members(random, topology.nodes());
     view = Topology({Graph::complete(static_cast<Rank>(round.members.size()))});
     by_moves = false;
   } else if (kind == Round::Kind::along) {
@@ -106,6 +111,60 @@ Round random_steps(Random& random, const Topology& topology, Round::Kind kind) {
     }
   }
   round.on_stack = random.one_in(3);
+  round.frees = random.one_in(2);
+  return round;
+}
+
+Arguments random_arguments(Random& random, Operation operation, Rank nodes) {
+  Arguments arguments;
+  if (operation->reduces) {
+    arguments.reduction =
+        random.one_in(2) ? find_reduction("sum", "int32") : find_reduction("compose", "affine");
+  }
+  if (operation->rooted) arguments.root = other_rank(random, nodes);
+  if (operation->shifts) {
+    arguments.by = static_cast<std::int64_t>(random(2 * static_cast<std::uint64_t>(nodes))) - nodes;
+  }
+  if (operation->permutes) {
+    const auto& names = Permutation::names;
+    arguments.permutation = names[random(std::size(names))];
+  }
+  if (operation->has_sources) arguments.sources = {other_rank(random, nodes)};
+  return arguments;
+}
+
+/// One or more collectives on the whole network, a group or a line; none, if no algorithm of the
+/// operation applies there.
+Round random_collectives(Random& random, const Topology& topology, const MachineOptions& options) {
+  Round round{.kind = Round::Kind::collectives};
+  Topology view = topology;
+  // In lock step nodes outside of a group would have to take as many steps.
+  const auto part = random(options.lock_step ? 2 : 3);
+  if (part == 1) {
+    round.dimension = static_cast<int>(random(static_cast<std::uint64_t>(topology.dimensions())));
+    view = Topology({topology.factor(round.dimension)});
+  } else if (part == 2) {
+    round.members = random_members(random, topology.nodes());
+    view = Topology({Graph::complete(static_cast<Rank>(round.members.size()))});
+  }
+  const auto operations = registered_operations();
+  for (auto left = random.one_in(3) ? 1 + random(3) : 1; left > 0; --left) {
+    const Operation operation = operations[random(operations.size())];
+    if (!operation->moves_data) continue;  // nodes of a barrier count each other: one for all
+    std::vector<Collective> all =
+        admitted(operation, view, random_arguments(random, operation, view.nodes()));
+    std::erase_if(all, [&](const Collective& each) {
+      return each.algorithm->selection == Selection::any_order ||
+             (each.algorithm->ports == Ports::all && !options.all_port);
+    });
+    if (all.empty()) continue;
+    Collective collective = all[random(all.size())];
+    const Bytes unit = contract_of(collective, view.nodes(), 0, 0).element_bytes();
+    const Bytes bytes = unit * random.of<Bytes>({0, 1, 2, 7, 64, 300});
+    collective.settle(view, CostModel{}, bytes);
+    const Contract contract = contract_of(collective, view.nodes(), bytes, random(1000));
+    round.calls.push_back({std::move(collective), contract});
+  }
   return round;
 }
 
@@ -181,9 +240,13 @@ class Follower {
         case Round::Kind::requests:
           make_requests(round, Random(mix({pattern_.seed, i, seed_of_node()})));
           break;
+        case Round::Kind::collectives:
+          call_collectives(round);
+          break;
       }
       if (round.verifies) verify();
     }
+    if (throws_in_operator_) throw std::runtime_error(failure_text);  // there was none
     if (ends) wait_for_ever();
     verify();
   }
@@ -218,9 +281,17 @@ class Follower {
     return sum;
   }
 
-  void fail() const {
-    if (pattern_.ending == Pattern::Ending::failure && pattern_.involved[0] == node_.rank()) {
-      throw std::runtime_error("as the seed has it");
+  void fail() {
+    if (pattern_.ending != Pattern::Ending::failure || pattern_.involved[0] != node_.rank()) return;
+    switch (pattern_.thrown) {
+      case Pattern::Thrown::in_operator:
+        throws_in_operator_ = true;
+        return;
+      case Pattern::Thrown::in_local:
+        node_.local([] { throw std::runtime_error(failure_text); });
+        return;
+      case Pattern::Thrown::in_program:
+        throw std::runtime_error(failure_text);
     }
   }
   /// Each node of the cycle waits for the next.
@@ -309,7 +380,20 @@ class Follower {
       if (round.on_stack && bytes <= most_on_stack) {
         take_on_stack(at, round, part, step);
       } else {
+        const auto is_freed = [&](const Message& message) {
+          return round.frees && message.index % 3 == 1;
+        };
+        Bytes freed = 0, used = 0;
+        for (const Message& message : round.messages) {
+          if (message.part == part && message.step == step && message.to == at.rank())
+            freed += is_freed(message) ? message.bytes : 0;
+        }
+        const Memory temporary = at.memory(freed);
         take_step(at, round, part, step, [&](const Message& message, bool is_send) {
+          if (!is_send && is_freed(message)) {
+            used += message.bytes;
+            return temporary.subspan(used - message.bytes, message.bytes);
+          }
           if (!is_send) remember(round, message);
           return is_send ? out_[message.index] : in_[message.index];
         });
@@ -363,6 +447,42 @@ class Follower {
     }
     auto group = node_.group(round.members);
     take_steps(group, round, 0);
+  }
+
+  // ---- collectives
+
+  void call_collectives(const Round& round) {
+    if (round.dimension >= 0) {
+      auto line = node_.along(round.dimension);
+      call_all(line, round);
+    } else if (round.members.empty()) {
+      call_all(node_, round);
+    } else if (round.rank_of(node_.topology(), node_.rank()) >= 0) {
+      auto group = node_.group(round.members);
+      call_all(group, round);
+    }
+  }
+  void call_all(Node& at, const Round& round) {
+    if (round.calls.size() == 1) return call(at, round.calls.front());
+    std::vector<Part> parts;
+    for (const Round::Call& each : round.calls) {
+      parts.emplace_back([this, &each](Node& part) { call(part, each); });
+    }
+    together(at, parts);
+  }
+  void call(Node& at, const Round::Call& each) const {
+    Collective collective = each.collective;
+    if (throws_in_operator_ && collective.operation()->reduces) {
+      collective.arguments.reduction.apply = [](auto...) {
+        throw std::runtime_error(failure_text);
+      };
+    }
+    Verification verification(each.contract);
+    collective_program(collective, each.contract, &verification)(at);
+    const Findings& found = verification.of(at.rank());
+    expect(found.compared && found.wrong_bytes == 0,
+           fmt::format("{} {} on {}, node {}: {}", collective.operation()->name, collective.text(),
+                       at.topology().name(), at.rank(), found.first));
   }
 
   // ---- requests
@@ -533,6 +653,7 @@ class Follower {
   }
 
   static constexpr Bytes most_on_stack = 8192;
+  static constexpr const char* failure_text = "as the seed has it";
 
   Node& node_;
   const Pattern& pattern_;
@@ -540,20 +661,21 @@ class Follower {
   std::vector<Span> out_, in_;  // by a message's index
   std::vector<std::uint64_t> keys_ = std::vector<std::uint64_t>(pattern_.messages);
   std::vector<const Message*> come_;  // to be looked at
+  bool throws_in_operator_ = false;
 };
 
 }  // namespace
 
 Rank Round::rank_of(const Topology& topology, Rank node) const {
-  if (kind == Kind::along) return topology.coordinate(node, dimension);
-  if (kind != Kind::group) return node;
+  if (dimension >= 0) return topology.coordinate(node, dimension);
+  if (members.empty()) return node;
   const auto at = std::ranges::find(members, node);
   return at == members.end() ? -1 : static_cast<Rank>(at - members.begin());
 }
 
 Rank Round::node_of(const Topology& topology, Rank node, Rank rank) const {
-  if (kind == Kind::along) return topology.with(node, dimension, rank);
-  return kind == Kind::group ? members[static_cast<std::size_t>(rank)] : rank;
+  if (dimension >= 0) return topology.with(node, dimension, rank);
+  return members.empty() ? rank : members[static_cast<std::size_t>(rank)];
 }
 
 std::string Pattern::text() const {
@@ -569,10 +691,13 @@ Pattern random_pattern(std::uint64_t seed) {
   const Topology topology = Topology::parse(pattern.network);
   using Kind = Round::Kind;
   for (auto left = 1 + random(6); left > 0; --left) {
-    const Kind kind = random.of({Kind::steps, Kind::steps, Kind::together, Kind::together,
-                                 Kind::group, Kind::along, Kind::requests});
+    const Kind kind =
+        random.of({Kind::steps, Kind::steps, Kind::together, Kind::together, Kind::group,
+                   Kind::along, Kind::requests, Kind::collectives, Kind::collectives});
     pattern.rounds.push_back(kind == Kind::requests ? random_requests(random, topology)
-                                                    : random_steps(random, topology, kind));
+                             : kind == Kind::collectives
+                                 ? random_collectives(random, topology, pattern.options)
+                                 : random_steps(random, topology, kind));
     pattern.rounds.back().verifies = random.one_in(3);
     for (Message& message : pattern.rounds.back().messages) {
       message.index = pattern.messages++;
@@ -590,9 +715,18 @@ Pattern random_pattern(std::uint64_t seed) {
     pattern.involved.push_back(static_cast<Rank>((begin + i) % topology.nodes()));
   }
   pattern.by_requests = random.one_in(2);
+  using Thrown = Pattern::Thrown;
+  pattern.thrown = random.of({Thrown::in_program, Thrown::in_local, Thrown::in_operator});
   return pattern;
 }
 
-void follow(Node& node, const Pattern& pattern, bool ends) { Follower(node, pattern).follow(ends); }
+void follow(Node& node, const Pattern& pattern, bool ends, WrongResult& wrong) {
+  try {
+    Follower(node, pattern).follow(ends);
+  } catch (const std::logic_error& error) {  // of expect()
+    wrong.add(error.what());
+    throw;
+  }
+}
 
 }  // namespace machine_tests::random_patterns

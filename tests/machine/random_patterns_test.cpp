@@ -20,10 +20,11 @@ std::uint64_t number_from(const char* variable, std::uint64_t otherwise) {
 }
 
 /// What is wrong with a run; nothing: it has ended as it should.
-std::optional<std::string> fault_of(Machine& machine, const Pattern& pattern, bool ends) {
+std::optional<std::string> fault_of(Machine& machine, const Pattern& pattern, bool ends,
+                                    WrongResult& wrong) {
   const auto ending = ends ? pattern.ending : Pattern::Ending::none;
   try {
-    machine.run([&](Node& node) { follow(node, pattern, ends); });
+    machine.run([&](Node& node) { follow(node, pattern, ends, wrong); });
     if (ending == Pattern::Ending::deadlock) return "the deadlock was not found";
     if (ending == Pattern::Ending::failure) return "the failure was not reported";
   } catch (const Deadlock& deadlock) {
@@ -53,22 +54,25 @@ std::optional<std::string> fault_of(Machine& machine, const Pattern& pattern, bo
 TEST_CASE("random patterns on random machines", "[machine][stress]") {
   const std::uint64_t first = number_from("WORMCUBE_FIRST_SEED", 0);
   const std::uint64_t seeds = number_from("WORMCUBE_SEEDS", sanitized ? 100 : 1000);
-  std::uint64_t messages = 0, deadlocks = 0, failures = 0;
+  std::uint64_t messages = 0, collectives = 0, deadlocks = 0, failures = 0;
   for (std::uint64_t seed = first; seed < first + seeds; ++seed) {
     const Pattern pattern = random_pattern(seed);
     INFO(pattern.text());
     Machine machine(Topology::parse(pattern.network), pattern.options);
     for (const bool ends : {true, false}) {
-      const auto fault = fault_of(machine, pattern, ends);
+      WrongResult wrong;
+      const auto fault = fault_of(machine, pattern, ends, wrong);
       if (fault) UNSCOPED_INFO(*fault);
       CHECK_FALSE(fault.has_value());
+      CHECK(wrong.text().empty());
     }
     messages += 2 * pattern.messages;
+    for (const Round& round : pattern.rounds) collectives += 2 * round.calls.size();
     deadlocks += pattern.ending == Pattern::Ending::deadlock ? 1 : 0;
     failures += pattern.ending == Pattern::Ending::failure ? 1 : 0;
   }
-  fmt::print("{} seeds: {} messages, {} deadlocks, {} failures\n", seeds, messages, deadlocks,
-             failures);
+  fmt::print("{} seeds: {} messages, {} collectives, {} deadlocks, {} failures\n", seeds, messages,
+             collectives, deadlocks, failures);
 }
 
 }  // namespace machine_tests::random_patterns

@@ -389,6 +389,64 @@ TEST_CASE("own work throws what stops the step under way, and is not done", "[ma
   });
 }
 
+// Node 1's step waits for node 0, which never sends. Memory is freed before anything could throw.
+TEST_CASE("after a step that freed memory left incomplete, no own work is done and no memory given",
+          "[machine][window]") {
+  enum class Cause { failure, deadlock, time_limit };
+  for (const Cause cause : {Cause::failure, Cause::deadlock, Cause::time_limit}) {
+    for (const ExecutorKind executor : {ExecutorKind::threads, ExecutorKind::fibers}) {
+      for (const int window : {1, 2, 8}) {
+        CAPTURE(static_cast<int>(cause), executor == ExecutorKind::fibers, window);
+        MachineOptions options = plain(executor);
+        options.window = window;
+        if (cause == Cause::time_limit) options.time_limit = std::chrono::milliseconds(50);
+        Machine machine(Topology::parse("ring:3"), options);
+        std::atomic<bool> has_begun{window == 1};
+        int worked = 0, given = 0, stopped = 0;
+        const auto run = [&] {
+          machine.run([&](Node& node) {
+            const Memory data = node.memory(8);
+            if (node.rank() == 2) return node.step({send(1, data)});
+            if (node.rank() == 0) {
+              while (!has_begun || cause == Cause::time_limit) node.step();
+              if (cause == Cause::failure) throw std::runtime_error("the one to report");
+              return;
+            }
+            {
+              const Memory temporary = node.memory(8);
+              node.step({receive(0, data), receive(2, temporary)});
+              has_begun = true;
+            }
+            for (int time = 0; time < 2; ++time) {  // however often it catches what is thrown
+              try {
+                node.local([&] { ++worked; });
+              } catch (const Stopped&) {
+                ++stopped;
+              }
+            }
+            const Memory more = node.memory(8);
+            ++given;
+          });
+        };
+        switch (cause) {
+          case Cause::failure:
+            CHECK(message_of<NodeFailure>(run) == "node 0: the one to report");
+            break;
+          case Cause::deadlock:
+            CHECK_THROWS_AS(run(), Deadlock);
+            break;
+          case Cause::time_limit:
+            CHECK_THROWS_AS(run(), TimeLimit);
+        }
+        CHECK(worked == 0);
+        CHECK(given == 0);
+        CHECK(stopped == (window == 1 ? 0 : 2));
+        CHECK_NOTHROW(machine.run([](Node& node) { exchange(node, 1); }));
+      }
+    }
+  }
+}
+
 TEST_CASE("in lock step the window is 1", "[machine][window]") {
   for (const bool lock_step : {false, true}) {
     MachineOptions options = one_worker(8);

@@ -603,6 +603,11 @@ TEST_CASE("a schedule that does not match is refused before anything runs", "[re
   const Schedule long_one = written("line:3", std::vector<Step>(5000, Step{{0, 1, 1}}));
   CHECK_THROWS_WITH(replay(long_one, Routing(long_one.topology), model),
                     Catch::Matchers::Contains("64 bits cannot count"));
+  for (const Bytes bytes : {(Bytes{1} << 63) - 1, Bytes{1} << 63, ~Bytes{0}}) {
+    const Schedule large = written("line:3", {{{0, 2, bytes}}});
+    CHECK_THROWS_WITH(replay(large, Routing(large.topology), unit_model()),
+                      Catch::Matchers::Contains("64 bits cannot count"));
+  }
 }
 
 TEST_CASE("times are read and written to the picosecond", "[replay]") {

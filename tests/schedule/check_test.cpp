@@ -425,6 +425,31 @@ TEST_CASE("a node's figures end with its steps", "[check]") {
   CHECK(report.rearranged == 8 + 8);
 }
 
+TEST_CASE("bytes on links that 64 bits cannot count are refused", "[check]") {
+  const Topology ring = Topology::parse("ring:8");
+  const auto refused = [&](Rank to, Bytes bytes, Bytes rearranged) {
+    Schedule schedule{ring, std::vector<RankLog>(8)};
+    const auto op = [&](Op::Kind kind, Rank peer) { return OpRecord{kind, 0, peer, 0, 0, bytes}; };
+    schedule.ranks[0].ops = {op(Op::Kind::send, to)};
+    schedule.ranks[static_cast<std::size_t>(to)].ops = {op(Op::Kind::receive, 0)};
+    for (RankLog& log : schedule.ranks) {
+      log.step_ends = {static_cast<std::uint32_t>(log.ops.size())};
+      log.rearranged.add(0, rearranged);
+    }
+    try {
+      check(schedule, Routing(ring, 2), false);
+    } catch (const UsageError& error) {
+      CHECK_THAT(error.what(), Catch::Matchers::Contains("64 bits cannot count"));
+      return true;
+    }
+    return false;
+  };
+  CHECK_FALSE(refused(1, Bytes{1} << 62, 0));
+  CHECK(refused(1, Bytes{1} << 63, 0));
+  CHECK(refused(2, Bytes{1} << 62, 0));  // on two links
+  CHECK(refused(1, Bytes{1} << 62, Bytes{1} << 62));
+}
+
 TEST_CASE("a schedule that is not of this network is refused", "[check]") {
   Schedule schedule = record(Topology::parse("ring:6"), shift(8));
   CHECK_THROWS_AS(check(schedule, Routing(Topology::parse("ring:7")), false), UsageError);

@@ -15,6 +15,7 @@
 #include <vector>
 
 #include <catch2/catch.hpp>
+#include <fmt/core.h>
 
 using namespace wormcube;
 using Catch::Matchers::Contains;
@@ -334,10 +335,53 @@ TEST_CASE("a few bytes of text 2 that ask for too much memory are refused", "[sc
                       Contains("more than 95 MiB of memory"));
   };
   refused("topology ring:1000\nsteps 4000000000\nend\n");
-  refused("topology ring:4\nsteps 1\nstep 0\nnode 0: send 1 to 1 [0.0..2000000000]\nend\n");
-  refused("topology ring:4\nparts 2000000000\nsteps 1\nstep 0\nnode 0: send 1 to 1 [0]\nend\n");
-  refused("topology ring:4\nsteps 1\nstep 0\nnode 0: send 1 to 1 [{0 +0..+2000000000}]\nend\n");
-  refused("topology ring:4\nsteps 1\nsize 0.0..2000000000 4\nstep 0\nend\n");
+  refused("topology ring:9\nsteps 1\nstep 0\nnode 0: send 1 to 1 [0..8.0..1048575]\nend\n");
+  refused("topology ring:9\nparts 1048576\nsteps 1\nstep 0\nnode 0: send 1 to 1 [0..8]\nend\n");
+  refused("topology ring:2\nsteps 1\nsize 0..1.0..1048575 4\nstep 0\nend\n");
+}
+
+// Without the memory for the values of a range, so that the limit here is none.
+TEST_CASE("ranges of more blocks, parts or nodes than there are are refused before they are made",
+          "[schedule][named]") {
+  const auto refused = [](const std::string& text, const char* expected) {
+    CHECK_THROWS_WITH(parse_named_schedule(first_line + text, "x", operation_facts, 1e18),
+                      Contains(expected));
+  };
+  const std::string ring = "topology ring:4\nsteps 1\n", step = "step 0\nnode 0: send 8 to 1 ";
+  refused(ring + "operation alltoall\n" + step + "[0.0..250000000]\nend\n",
+          "x:5: block 4 is out of range; there are 0 to 3");
+  refused(ring + "operation alltoall\n" + step + "[0.9..250000000:7]\nend\n", "block 9 is out of");
+  refused(ring + "operation alltoall\n" + step + "[0.1..2000000000:5]\nend\n", "block 6 is out of");
+  refused(ring + "operation alltoall\n" + step + "[0.4]\nend\n", "block 4 is out of range");
+  refused(ring + "operation allgather\n" + step + "[0.1]\nend\n", "there is only block 0");
+  refused(ring + step + "[0.0..2000000000]\nend\n", "block 1048576 is out of range");
+  refused(ring + "size 0.0..2000000000 4\n" + step + "[0]\nend\n", "block 1048576 is out of range");
+  refused(ring + "parts 2000000000\n" + step + "[0]\nend\n", "a block has up to 1048576");
+  refused(ring + step + "[{0 +0..+2000000000}]\nend\n",
+          "a range of 2000000001 relative numbers; ring:4 has 4 nodes");
+  refused(ring + step + "[0.+0..-2000000000]\nend\n", "a range of 2000000001 relative numbers");
+  const std::string good = "node 1: receive 8 from 0\nend\n";
+  CHECK_NOTHROW(
+      read_text_2(first_line + ring + "operation alltoall\n" + step + "[0.0..3]\n" + good));
+  CHECK_NOTHROW(
+      read_text_2(first_line + ring + "operation alltoall\n" + step + "[0.+0..+3]\n" + good));
+}
+
+TEST_CASE("numbers of bytes that doubles do not count exactly are refused", "[schedule][named]") {
+  const auto text = [](const char* bytes) {
+    return first_line + fmt::format(
+                            "topology line:2\noperation broadcast\nblock {0}\nsteps 1\n"
+                            "step 0\nnode 0: send {0} to 1 [0]\n"
+                            "node 1: receive {0} from 0\nend\n",
+                            bytes);
+  };
+  CHECK_NOTHROW(read_text_2(text("9007199254740992")));
+  for (const char* const bytes : {"9007199254740993", "9223372036854775808"}) {
+    CHECK_THROWS_WITH(
+        read_text_2(text(bytes)),
+        Contains(fmt::format("file.txt:4: {} bytes; a schedule can name up to 9007199254740992",
+                             bytes)));
+  }
 }
 
 TEST_CASE("sizes are compared only if the file has sizes of blocks", "[schedule][named]") {

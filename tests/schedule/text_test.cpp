@@ -272,6 +272,22 @@ TEST_CASE("'end' stands alone on its line, and ends a node that has talked befor
   CHECK(refusal_of(steps("", "node 1: combine 1, end", "")) == "file.txt:7" + alone);
 }
 
+TEST_CASE("an empty text is no schedule, and a number of bytes has a limit", "[schedule][text]") {
+  for (const char* const empty : {"", "\n \n", "# nothing\n"}) {
+    CHECK_THROWS_WITH(parse_schedule(empty, "f"), "f: the file is empty, or has only comments");
+  }
+  const auto sends = [](const char* bytes) {
+    return fmt::format(
+        "wormcube schedule 1\ntopology line:2\nsteps 1\nstep 0\n"
+        "node 0: send {0} to 1\nnode 1: receive {0} from 0\nend\n",
+        bytes);
+  };
+  CHECK_NOTHROW(parse_schedule(sends("9007199254740992"), "f"));
+  CHECK_THROWS_WITH(parse_schedule(sends("9007199254740993"), "f"),
+                    Contains("f:5: 9007199254740993 bytes; a schedule can name up to"));
+  CHECK_THROWS_WITH(parse_schedule(sends("-1"), "f"), Contains("expected before '-1"));
+}
+
 TEST_CASE("one node may be written as several from it to itself", "[schedule][text]") {
   CHECK(parse_schedule(with("node 3: rearrange 9", "nodes 3..3: rearrange 9"), "x") ==
         parse_schedule(sample, "x"));

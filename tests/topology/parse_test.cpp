@@ -123,7 +123,7 @@ TEST_CASE("a text that is no topology is a usage error that points at the part",
       {"cayley:2134567891", "a permutation of 10 places; expected 1 to 9"},
       {"graph:", "a file name is missing at position 7"},
       {"graph:/nonexistent/wires", "graph:/nonexistent/wires: cannot open the file"},
-      {"graph:/", "graph:/: cannot read the file"},
+      {"graph:/", "graph:/: cannot read the file: Is a directory"},
   }));
   CAPTURE(text);
   CHECK_THROWS_AS(Topology::parse(text), UsageError);

@@ -230,7 +230,7 @@ ExitCode best(Context& context, const BestCommand& given) {
   options.model = options.choice.cost_model(options.model);
   const std::vector<Bytes> sizes = parse_sizes(options.bytes);
   options.ranked.use(options.operation, options.on);
-  if (options.on.empty()) throw UsageError("--on is required");
+  require_on(!options.on.empty(), options.operation);
   const std::vector<Topology> topologies = parse_topologies(options.on);
   const std::vector<Operation> operations = operations_of(options.operation);
   options.ranked.require(operations);

@@ -245,7 +245,7 @@ ExitCode check(Context& context, const CheckCommand& given) {
         "--as has no effect without --schedule; OPERATION already names the operation");
   if (options.what.operation.empty())
     throw UsageError("OPERATION is required (or a schedule: --schedule FILE)");
-  if (options.what.on.empty()) throw UsageError("--on is required");
+  require_on(!options.what.on.empty(), options.what.operation);
   const std::vector<Bytes> sizes = parse_sizes(options.bytes);
   Sweep sweep(options.what, parse_topologies(options.what.on), sizes, sizes.size() > 1);
   const Operation operation = sweep.operation();

@@ -266,7 +266,7 @@ ExitCode compare(Context& context, const CompareCommand& given) {
   }
   require_options(options);
   if (options.operation.empty()) throw UsageError("OPERATION is required");
-  if (options.on.empty()) throw UsageError("--on is required");
+  require_on(!options.on.empty(), options.operation);
   const Topology topology = parse_topology(options.on);
   topology.require_routable();
   if (options.measures()) require_workers(options.machine, topology);

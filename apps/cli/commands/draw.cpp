@@ -80,7 +80,7 @@ ExitCode draw(Context& context, const DrawCommand& given) {
   if (options.what.operation.empty()) {
     throw UsageError("OPERATION is required (or a schedule: --schedule FILE)");
   }
-  if (options.on.empty()) throw UsageError("--on is required");
+  require_on(!options.on.empty(), options.what.operation);
   Sweep sweep(options.what, {parse_topology(options.on)}, {parse_bytes(options.bytes)});
   const Operation operation = sweep.operation();
   const Topology& topology = sweep.topologies().front();
@@ -279,7 +279,7 @@ Action add_draw(CLI::App& program) {
       ->group("Output");
   app.add_option("--frames", options->frames,
                  "Write the steps as DIR/0000.png, DIR/0001.png, .., all of the same size, so that "
-                 "ffmpeg can make a GIF or MP4")
+                 "ffmpeg can make a GIF or MP4. After an error some of the files may exist")
       ->type_name("DIR")
       ->check(file_name())
       ->group("Output");

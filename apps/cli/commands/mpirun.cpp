@@ -201,6 +201,10 @@ ExitCode run(Context& context, const MpirunCommand& options) {
   run.machine.messaging.unexpected_messages = ~std::size_t{0};
   run.machine.messaging.unexpected_bytes = parse_bytes(options.unexpected_memory);
   run.machine.stack_bytes = parse_bytes(options.stack);
+  if (run.machine.stack_bytes < MachineOptions::least_stack_bytes) {
+    throw UsageError(fmt::format("--stack {}: a rank's stack has {} or more", options.stack,
+                                 size_text(MachineOptions::least_stack_bytes)));
+  }
   run.machine.workers = options.shuffle && options.workers == 0 ? 1 : options.workers;
   run.machine.messaging.shuffle = options.shuffle;
   run.time_limit = milliseconds_of(options.time_limit);

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "wormcube/apps/cli/commands/plot_rows.hpp"
 
+#include "wormcube/apps/io/text.hpp"
 #include "wormcube/apps/reproduce/wang_tseng.hpp"
 #include "wormcube/runtime/base/error.hpp"
 #include "wormcube/runtime/topology/topology.hpp"
@@ -10,13 +11,9 @@
 #include <cerrno>
 #include <cmath>
 #include <cstdlib>
-#include <cstring>
-#include <filesystem>
-#include <fstream>
 #include <limits>
 #include <set>
 #include <sstream>
-#include <system_error>
 
 #include <fmt/core.h>
 
@@ -249,38 +246,9 @@ PlotFile plot_file_of(Json json, const std::string& name) {
   return file;
 }
 
-namespace {
-
-/// Reads a whole file. A device may be endless, a sparse file larger than its disk: more than the
-/// limit is refused.
-std::string read_whole(const std::string& name) {
-  constexpr std::size_t limit = std::size_t{256} << 20, piece = std::size_t{1} << 20;
-  std::error_code ignored;
-  if (std::filesystem::is_directory(name, ignored)) {
-    throw UsageError(fmt::format("plot: cannot read '{}': it is a directory", name));
-  }
-  std::ifstream input(name, std::ios::binary);
-  std::string text;
-  while (input && text.size() <= limit) {
-    const std::size_t before = text.size();
-    text.resize(before + piece);
-    input.read(text.data() + before, static_cast<std::streamsize>(piece));
-    text.resize(before + static_cast<std::size_t>(input.gcount()));
-  }
-  if (text.size() > limit) {
-    throw UsageError(fmt::format(
-        "plot: '{}' has more than {} MiB, the limit of plot; plot fewer runs", name, limit >> 20));
-  }
-  if (!input.eof()) {
-    throw UsageError(fmt::format("plot: cannot read '{}': {}", name, std::strerror(errno)));
-  }
-  return text;
-}
-
-}  // namespace
-
 PlotFile read_plot_file(const std::string& name) {
-  const std::string text = read_whole(name);
+  constexpr std::size_t most = std::size_t{256} << 20;
+  const std::string text = apps::read_whole(name, most, "the limit of plot; plot fewer runs");
   Json json = Json::parse(text, nullptr, false);
   if (json.is_discarded()) {  // JSON lines?
     json = Json::array();

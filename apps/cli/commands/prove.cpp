@@ -80,7 +80,8 @@ const char* compiler_of(const std::string& file) {
 
 /// A source file compiled as `wormcube mpicc` does, with a main() if it has none; a program as it
 /// is.
-std::string program_of(const std::string& file, const apps::TemporaryFolder& folder) {
+std::string program_of(const std::string& file, const apps::TemporaryFolder& folder,
+                       double limit_s) {
   if (!std::filesystem::is_regular_file(file))
     throw UsageError(fmt::format("prove: there is no file {}", file));
   const char* const compiler = compiler_of(file);
@@ -93,7 +94,10 @@ std::string program_of(const std::string& file, const apps::TemporaryFolder& fol
        {std::vector<std::string>{"wormcube", "mpicc", "-c", main_file, "-o", main_object},
         std::vector<std::string>{"wormcube", compiler, "-g", "-O1", file, main_object, "-o",
                                  program}}) {
-    const Child child = run_child("/proc/self/exe", words, true);
+    const Child child = run_child("/proc/self/exe", words, true, milliseconds_of(limit_s));
+    if (child.is_late)
+      throw TimeLimit(
+          fmt::format("prove: {} is not compiled after {} s, the time limit", file, limit_s));
     if (child.error != 0 || child.code != 0)
       throw UsageError(fmt::format("prove: {} does not compile:\n{}", file, child.out));
   }
@@ -188,7 +192,7 @@ ExitCode prove(Context& context, const ProveCommand& command) {
   command.output.validate();
   require_writable(command.schedule);
   const apps::TemporaryFolder folder("wormcube-prove");
-  const std::string program = program_of(command.file, folder);
+  const std::string program = program_of(command.file, folder, settings.time_limit);
 
   print_setting(command.output, "prove", command.file);
   print_setting(command.output, "as", fmt::format("{}, {}", settings.operation, settings.function));
@@ -337,7 +341,7 @@ Action add_prove(CLI::App& program) {
   app.add_option(
          "--time-limit", settings.time_limit,
          "For each number of ranks, stop the calls after this many seconds (exit code 4; 0: no "
-         "limit)")
+         "limit). Compiling FILE, and starting the program, may take as long")
       ->type_name("SECONDS")
       ->check(between(0.0, 1e6))
       ->capture_default_str()

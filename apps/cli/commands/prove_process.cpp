@@ -186,11 +186,31 @@ Json prove_once(const ProvedProgram& what, const ProofSettings& settings, Rank r
   if (settings.takes_last) words.emplace_back("--take-last");
   if (settings.on_parts) words.emplace_back("--on-parts");
   write_result(result_file, "");
-  const Child child = run_child("/proc/self/exe", words, true);
+  // It ends by itself at the limit of its calls, unless it has not got so far.
+  constexpr double grace_s = 2;
+  const Child child =
+      run_child("/proc/self/exe", words, true,
+                milliseconds_of(settings.time_limit > 0 ? settings.time_limit + grace_s : 0));
   if (child.error != 0)
     throw UsageError(fmt::format("prove: cannot start a proof: {}", std::strerror(child.error)));
   std::ifstream stream(result_file, std::ios::binary);
   const std::string text{std::istreambuf_iterator<char>(stream), {}};
+  const auto ended_early = [&](const std::string& why, int code) -> Json {
+    return {{"ranks", ranks},
+            {"cases", 0},
+            {"passed_on", 0},
+            {"any_source", false},
+            {"collectives", Json::array()},
+            {"finding", {{"call", text}, {"text", why}, {"cause", ""}}},
+            {"no_schedule", ""},
+            {"code", code}};
+  };
+  if (child.is_late && !text.starts_with("{")) {
+    return ended_early(fmt::format("time limit of {} s: {}", settings.time_limit,
+                                   text.empty() ? "the program has not begun its first call"
+                                                : "the process does not end"),
+                       time_limit);
+  }
   if (text.starts_with("{")) {
     Json json = Json::parse(text);
     if (json["code"] == usage)
@@ -209,17 +229,7 @@ Json prove_once(const ProvedProgram& what, const ProofSettings& settings, Rank r
     last.erase(0, rank + std::string_view(": ").size());  // the command line
   constexpr std::size_t most = 2000;
   if (last.size() > most) last = ".." + last.substr(last.size() - most);
-  return {{"ranks", ranks},
-          {"cases", 0},
-          {"passed_on", 0},
-          {"any_source", false},
-          {"collectives", Json::array()},
-          {"finding",
-           {{"call", text},
-            {"text", fmt::format("the process ends with code {}: {}", child.code, last)},
-            {"cause", ""}}},
-          {"no_schedule", ""},
-          {"code", failed}};
+  return ended_early(fmt::format("the process ends with code {}: {}", child.code, last), failed);
 }
 
 }  // namespace

@@ -284,7 +284,7 @@ ExitCode run(Context& context, const RunCommand& given) {
   }
   if (options.what.operation.empty())
     throw UsageError("OPERATION is required (or a schedule: --schedule FILE)");
-  if (options.what.on.empty()) throw UsageError("--on is required");
+  require_on(!options.what.on.empty(), options.what.operation);
   context.in_first_process([&] {
     options.output.validate();
     options.trace.validate();

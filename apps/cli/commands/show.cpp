@@ -309,7 +309,7 @@ ExitCode show(Context& context, const ShowCommand& options) {
   }
   if (options.what.operation.empty())
     throw UsageError("OPERATION is required (or a schedule: --schedule FILE)");
-  if (options.on.empty()) throw UsageError("--on is required");
+  require_on(!options.on.empty(), options.what.operation);
   Sweep sweep(options.what, {parse_topology(options.on)}, {parse_bytes(options.bytes)});
   const Operation operation = sweep.operation();
   const Topology& topology = sweep.topologies().front();
@@ -435,7 +435,7 @@ Action add_show(CLI::App& program) {
                   "Write the schedule as GOAL text, for LogGOPSim and ATLAHS");
   app.add_option("--chakra", options->chakra,
                  "Write the schedule as Chakra traces, a file PREFIX.RANK.et for each node, for "
-                 "ASTRA-sim")
+                 "ASTRA-sim. After an error some of the files may exist")
       ->type_name("PREFIX")
       ->check(file_name())
       ->group("Output");

@@ -15,8 +15,10 @@
 #include <csignal>
 #include <cstdio>
 #include <cstdlib>
+#include <exception>
 #include <memory>
 #include <mutex>
+#include <new>
 #include <optional>
 #include <span>
 #include <string>
@@ -254,6 +256,26 @@ void end_by(int signal) {
   std::_Exit(128 + signal);
 }
 
+std::terminate_handler default_end = nullptr;
+
+/// The end after an exception that nobody can catch: a destructor or a noexcept function, here or in
+/// a library, has found no memory. Other exceptions end as before.
+void end_uncaught() {
+  try {
+    if (const std::exception_ptr error = std::current_exception()) std::rethrow_exception(error);
+  } catch (const std::bad_alloc&) {
+    // There is no memory for a text, for locks, or for a report by another thread.
+    constexpr std::string_view text =
+        "wormcube: out of memory; use fewer nodes or smaller blocks, or raise the limit "
+        "(ulimit -v, ulimit -d)\n";
+    [[maybe_unused]] const auto written = write(STDERR_FILENO, text.data(), text.size());
+    apps::remove_unfinished();
+    std::_Exit(usage);
+  } catch (...) {  // the default reports it
+  }
+  default_end();
+}
+
 void install_handlers() {
   struct sigaction ours {};
   ours.sa_sigaction = handle_crash;
@@ -342,6 +364,7 @@ SignalExit::SignalExit(Context& context) {
     std::signal(SIGPIPE, SIG_IGN);
     std::signal(SIGXFSZ, SIG_IGN);
     finish_on_signals();
+    if (before < 0) default_end = std::set_terminate(end_uncaught);
     if (before < 0) on_exit(end_by_exit, nullptr);
   }
   const std::scoped_lock lock(running_mutex);

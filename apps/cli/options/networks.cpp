@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "wormcube/apps/cli/options/networks.hpp"
 
+#include "wormcube/collectives/core/operations.hpp"
 #include "wormcube/runtime/base/error.hpp"
 #include "wormcube/runtime/topology/families.hpp"
 
@@ -34,6 +35,12 @@ void add_on_option(CLI::App& app, std::vector<std::string>& on, bool required) {
       for (const std::string& failure : *failed) network += "~" + failure;
     }
   });
+}
+
+void require_on(bool is_given, const std::string& operation) {
+  if (is_given) return;
+  if (!operation.empty()) static_cast<void>(parse_operation(operation));
+  throw UsageError("--on is required");
 }
 
 std::vector<Topology> parse_topologies(const std::vector<std::string>& on) {

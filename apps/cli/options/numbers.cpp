@@ -88,9 +88,11 @@ Bytes parse_bytes(std::string_view text) {
                     "for 1024, 1024^2 or 1024^3",
                     text, problem));
   };
+  constexpr Bytes most = Bytes{1} << 44;
+  const std::string too_large = fmt::format("too large, the most is {}", size_text(most));
   Bytes number = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
-  if (error == std::errc::result_out_of_range) return fail("too large");
+  if (error == std::errc::result_out_of_range) return fail(too_large);
   if (error != std::errc{}) return fail("not a number");
   std::string_view suffix = text.substr(end - text.data());
   std::size_t shift = 0;
@@ -103,13 +105,16 @@ Bytes parse_bytes(std::string_view text) {
     if (unit == units.npos || !ends) return fail("unknown suffix");
     shift = 10 * (unit % 4);
   }
-  if (number > (Bytes{1} << 44) >> shift) return fail("too large");
+  if (number > most >> shift) return fail(too_large);
   return number << shift;
 }
 
 std::vector<Bytes> parse_byte_range(std::string_view text) {
   const std::size_t dots = text.find("..");
   if (dots == std::string_view::npos) return {parse_bytes(text)};
+  if (dots == 0 || dots + 2 == text.size()) {
+    throw UsageError(fmt::format("'{}': a range has two ends, as in 8..64K", text));
+  }
   const Bytes first = parse_bytes(text.substr(0, dots)), last = parse_bytes(text.substr(dots + 2));
   if (first == 0 || first > last) {
     throw UsageError(

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "wormcube/apps/cli/options/permutation.hpp"
 
+#include "wormcube/apps/io/text.hpp"
 #include "wormcube/runtime/base/error.hpp"
 #include "wormcube/runtime/base/numbers.hpp"
 #include "wormcube/runtime/topology/topology.hpp"
@@ -9,7 +10,7 @@
 
 #include <algorithm>
 #include <filesystem>
-#include <fstream>
+#include <sstream>
 #include <string_view>
 #include <vector>
 
@@ -20,8 +21,8 @@ namespace wormcube::cli {
 namespace {
 
 Permutation read_permutation(const std::string& file) {
-  std::ifstream in(file);
-  if (!in) throw UsageError(fmt::format("--permutation {}: cannot read the file", file));
+  constexpr std::size_t most = std::size_t{16} * max_nodes;  // of blanks and comments, too
+  std::istringstream in(apps::read_whole(file, most, "the limit of a permutation"));
   std::vector<Rank> images;
   std::string buffer;
   for (int line = 1; std::getline(in, buffer); ++line) {

@@ -19,7 +19,6 @@
 #include <filesystem>
 #include <fstream>
 #include <optional>
-#include <sstream>
 #include <utility>
 
 #include <fmt/core.h>
@@ -46,14 +45,19 @@ struct ChakraTraces {
   std::vector<std::string> of_ranks;
 };
 
-std::optional<std::string> content_of(const std::string& file) {
+constexpr std::string_view too_long = "half of the memory that is available";
+
+/// A trace as it is in its file, perhaps packed. Nothing of other files: only their beginning is
+/// read.
+std::optional<std::string> packed_trace(const std::string& file, double most_bytes) {
   std::error_code error;
   if (!std::filesystem::is_regular_file(file, error)) return std::nullopt;
   std::ifstream stream(file, std::ios::binary);
-  if (!stream) return std::nullopt;
-  std::ostringstream buffer;
-  buffer << stream.rdbuf();
-  return buffer.str();
+  std::string start(apps::chakra_start, '\0');
+  stream.read(start.data(), static_cast<std::streamsize>(start.size()));
+  start.resize(static_cast<std::size_t>(stream.gcount()));
+  if (!apps::starts_as_chakra(start)) return std::nullopt;
+  return apps::read_whole(file, static_cast<std::size_t>(most_bytes), too_long);
 }
 
 /// The traces of all ranks, PREFIX.0.et, PREFIX.1.et, ..: `file` is PREFIX or one of them. Nothing
@@ -62,12 +66,9 @@ std::optional<ChakraTraces> chakra_traces(const std::string& file, double most_b
   std::string first = file;
   std::error_code error;
   if (!std::filesystem::exists(file, error)) first = file + ".0.et";
-  auto content = content_of(first);
-  if (!content) return std::nullopt;
-  constexpr std::string_view gzip = "\x1f\x8b";
-  if (!content->starts_with(gzip) && !apps::is_chakra(*content)) return std::nullopt;
-  std::string trace = apps::unpacked(*content, first, most_bytes);
-  if (!apps::is_chakra(trace)) return std::nullopt;
+  const auto content = packed_trace(first, most_bytes);
+  if (!content || !apps::is_chakra(apps::unpacked(*content, first, most_bytes)))
+    return std::nullopt;
   // PREFIX.RANK.et
   const std::size_t end = first.rfind(".et");
   const std::size_t dot = end == first.npos || end == 0 ? first.npos : first.rfind('.', end - 1);
@@ -84,8 +85,9 @@ std::optional<ChakraTraces> chakra_traces(const std::string& file, double most_b
   double left = most_bytes;
   for (;;) {
     const std::string name = fmt::format("{}.{}{}", traces.prefix, traces.of_ranks.size(), ending);
-    const auto next = content_of(name);
-    if (!next) break;
+    if (!std::filesystem::exists(name, error)) break;
+    const auto next = packed_trace(name, left);
+    if (!next) throw UsageError(fmt::format("{}: not a Chakra trace", name));
     traces.of_ranks.push_back(apps::unpacked(*next, name, left));
     left -= static_cast<double>(traces.of_ranks.back().size());
     if (!apps::is_chakra(traces.of_ranks.back()))
@@ -112,10 +114,7 @@ ScheduleFile read_schedule_file(const std::string& file) {
   return apps::read_once(file, [=](const std::string& name) {
     if (apps::kind_of_file(name) != apps::FileKind::text)
       throw UsageError(fmt::format("{}: a .npy file; expected a schedule's text", name));
-    std::ifstream stream(name, std::ios::binary);
-    std::ostringstream buffer;
-    buffer << stream.rdbuf();
-    const std::string text = buffer.str();
+    const std::string text = apps::read_whole(name, static_cast<std::size_t>(most_bytes), too_long);
     if (apps::is_msccl(text)) {
       const apps::MscclAlgorithm algorithm = apps::parse_msccl(text, name, most_bytes);
       return from_verdict("MSCCL XML", judge_msccl(algorithm),

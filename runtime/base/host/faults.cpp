@@ -153,22 +153,21 @@ bool is_below_thread_stack(const std::byte* address) noexcept {
 
 namespace {
 
-std::array<char, 300> activity{};
-std::atomic<std::size_t> activity_bytes{0};
-
-void set_activity(std::string_view text) {
-  activity_bytes = 0;
-  const std::size_t bytes = std::min(text.size(), activity.size());
-  std::copy_n(text.begin(), bytes, activity.begin());
-  activity_bytes = bytes;
-}
+thread_local constinit const Activity* current_activity = nullptr;
 
 }  // namespace
 
-Activity::Activity(std::string_view what) : outer_(prefix()) {
-  set_activity(std::string(what) + ": ");
+Activity::Activity(std::string_view what) : prefix_(std::string(what) + ": "), lent_(this) {
+  constexpr std::size_t most = 300;
+  if (prefix_.size() > most) prefix_.resize(most);
 }
-Activity::~Activity() { set_activity(outer_); }
-std::string_view Activity::prefix() noexcept { return {activity.data(), activity_bytes}; }
+Activity::~Activity() = default;
+const Activity* Activity::current() noexcept { return current_activity; }
+std::string_view Activity::prefix(const Activity* activity) noexcept {
+  return activity != nullptr ? std::string_view(activity->prefix_) : std::string_view();
+}
+Activity::Lent::Lent(const Activity* activity) noexcept
+    : outer_(std::exchange(current_activity, activity)) {}
+Activity::Lent::~Lent() { current_activity = outer_; }
 
 }  // namespace wormcube

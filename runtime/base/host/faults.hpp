@@ -74,10 +74,12 @@ void know_thread_stack();
 /// Whether an address lies where the calling thread's own stack (not that of a fiber) overflows to.
 bool is_below_thread_stack(const std::byte* address) noexcept;
 
-/// What this process does now, for reports: "alltoall suh-torus". If several are nested, the
+/// What the calling thread does now, for reports: "alltoall suh-torus". If several are nested, the
 /// innermost counts.
 ///
-/// Threads  one at a time creates and destroys; any reads.
+/// Threads  each thread has its own: it destroys what it has created, last in, first out. Work that
+///          a thread gives to others takes its activity along: a loop lends it (Lent), a machine and
+///          a proof keep a pointer to it for as long as their caller waits for them.
 class Activity {
  public:
   explicit Activity(std::string_view what);
@@ -85,11 +87,26 @@ class Activity {
   Activity(const Activity&) = delete;
   Activity& operator=(const Activity&) = delete;
 
-  /// "WHAT: ", or nothing. Takes no memory and no lock, and truncates a long text.
-  static std::string_view prefix() noexcept;
+  /// The calling thread's innermost; null: none.
+  static const Activity* current() noexcept;
+  /// "WHAT: ", or nothing if it is null. Takes no memory and no lock; a long text is truncated.
+  static std::string_view prefix(const Activity* activity = current()) noexcept;
+
+  /// While one lives, the calling thread works for another one's activity, which outlives it.
+  class Lent {
+   public:
+    explicit Lent(const Activity* activity) noexcept;
+    ~Lent();
+    Lent(const Lent&) = delete;
+    Lent& operator=(const Lent&) = delete;
+
+   private:
+    const Activity* outer_;
+  };
 
  private:
-  std::string outer_;
+  std::string prefix_;
+  Lent lent_;
 };
 
 }  // namespace wormcube

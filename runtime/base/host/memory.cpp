@@ -121,12 +121,16 @@ AvailableMemory available_memory(const MemorySources& sources) {
 }
 
 int loop_threads(const MemorySources& sources) {
-  const int cores = usable_cores();
-  if (!sources.address_space) return cores;
-  constexpr double of_thread = 160 << 20;  // glibc maps 128 MiB to cut an aligned heap out of it
-  const auto used = figure_of(sources.status, "VmSize:").value_or(0) * std::uint64_t{1024};
-  return 1 + static_cast<int>(
-                 std::min(cores - 1.0, left(*sources.address_space, used) / 2 / of_thread));
+  double others = usable_cores() - 1.0;
+  const auto fit = [&](Figure limit, std::string_view key, double of_thread) {
+    if (!limit) return;
+    const auto used = figure_of(sources.status, key).value_or(0) * std::uint64_t{1024};
+    others = std::min(others, left(*limit, used) / 2 / of_thread);
+  };
+  constexpr double mebibyte = 1 << 20;
+  fit(sources.address_space, "VmSize:", 160 * mebibyte);  // glibc cuts an aligned heap out of 128
+  fit(sources.data, "VmData:", 16 * mebibyte);
+  return 1 + static_cast<int>(others);
 }
 
 namespace {

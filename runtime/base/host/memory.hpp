@@ -47,9 +47,9 @@ void require_memory(std::string_view what, double bytes, std::string_view way_ou
 /// expected_peak_memory().
 void require_available(std::string_view what, double bytes, std::string_view way_out);
 
-/// How many threads a parallel loop may use: usable_cores(); if addresses are limited (RLIMIT_AS),
-/// no more than fit in half of those that are left. A thread takes addresses for its stack and for
-/// a heap of its own, far more than it uses.
+/// How many threads a parallel loop may use: usable_cores(); if addresses (RLIMIT_AS) or data
+/// (RLIMIT_DATA) are limited, no more than fit in half of what is left. A thread takes addresses
+/// for its stack and for a heap of its own, far more than it uses; its stack counts as data.
 int loop_threads(const MemorySources& sources = MemorySources::of_this_process());
 
 /// Returns freed memory that the heap keeps to the system: then it is available, and does not count

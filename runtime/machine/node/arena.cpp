@@ -34,7 +34,11 @@ Span Arena::acquire(Bytes bytes, Purpose purpose) {
   const Bytes room = std::max((bytes + alignment - 1) / alignment * alignment, alignment);
   if (chunks_.empty() || chunks_.back().bytes - chunks_.back().used < room) {
     std::erase_if(chunks_, [](const Chunk& old) { return old.out == 0; });  // too small, and empty
-    chunks_.push_back(chunk(std::max(room, least_chunk)));
+    try {
+      chunks_.push_back(chunk(std::max(room, least_chunk)));
+    } catch (const std::bad_alloc&) {
+      throw OutOfMemory(bytes);
+    }
   }
   Chunk& last = chunks_.back();
   const Span data(last.memory.get() + last.used, bytes);

@@ -17,7 +17,7 @@ namespace wormcube {
 class Arena {
  public:
   /// 64-byte aligned, not cleared. If each call asks for the same pieces, no call after the second
-  /// needs new memory.
+  /// needs new memory. Throws OutOfMemory.
   Span acquire(Bytes bytes, Purpose purpose);
   void release(Span data, Purpose purpose) noexcept;
 

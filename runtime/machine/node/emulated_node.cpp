@@ -223,7 +223,7 @@ void EmulatedNode::let_go(Span data) noexcept {
 }
 
 void EmulatedNode::work(Charge charge, Bytes /*bytes*/, FunctionRef work) {
-  if (has_steps_under_way()) settle();
+  if (must_settle()) settle();
   if (!around_->options.timing) return work();
   const auto start = around_->executor.own_time();
   work();

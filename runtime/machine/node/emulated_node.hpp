@@ -125,6 +125,7 @@ class EmulatedNode final : public RequestNode, public RequestHost {
     return has_steps_under_way() ? steps_.oldest().number() : statistics.steps;
   }
   bool has_steps_under_way() const { return steps_.open() > 0; }
+  bool must_settle() const { return has_steps_under_way() | stopped; }
   NodeStatistics statistics_with_peaks() const {
     NodeStatistics all = with_peaks(statistics, arena_);
     if (requests_ != nullptr) all.polls = requests_->polls();
@@ -143,7 +144,9 @@ class EmulatedNode final : public RequestNode, public RequestHost {
   // wait.
   std::atomic<bool> finished{false};
   // How its program ended, for run(): published by all_ended().
-  bool stopped = false;                      // a step has thrown Stopped
+  // It has left a step that is not complete: by Stopped, or, where memory was freed, silently. From
+  // then on its data may never have arrived, and nothing may be done with them.
+  bool stopped = false;
   std::unique_ptr<std::string> usage_error;  // that its program threw; its text
   Gates gates;
   Inbox inbox;  // open while it waits in a step
@@ -188,7 +191,10 @@ class EmulatedNode final : public RequestNode, public RequestHost {
 
   void work(Charge charge, Bytes bytes, FunctionRef work) override;
   PlanCache& plans() override { return plans_; }
-  Span acquire(Bytes bytes, Purpose purpose) override { return arena_.acquire(bytes, purpose); }
+  Span acquire(Bytes bytes, Purpose purpose) override {
+    if (stopped) throw Stopped();
+    return arena_.acquire(bytes, purpose);
+  }
   void release(Span data, Purpose purpose) noexcept override {
     if (has_steps_under_way()) let_go(data);
     arena_.release(data, purpose);

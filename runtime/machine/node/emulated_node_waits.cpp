@@ -90,6 +90,7 @@ void EmulatedNode::complete_or_unwind(std::size_t steps) {
 
 // Outside of step(): the time counts as step time all the same.
 void EmulatedNode::settle() {
+  if (stopped) throw Stopped();
   const Stopwatch watch(around_->options.timing, statistics.stepping);
   complete_or_unwind(steps_.open());
 }

@@ -103,6 +103,14 @@ prove("its own schedule is proved again, and drawn" "reduce_scatter_allgather.c 
       "6 49 6 3.667 1.833 20 10 kept alike yes .*start-ups 6 .* delivered yes .*order kept .*code 0")
 prove("a program instead of a source file" "'${mpi_folder}/hello' --as broadcast" "wormcube: .*hello defines no function MPI_Bcast; define it .not static, in C.. extern \"C\"., or name another one by --function code 2")
 prove("a file without the function" "recursive_doubling.c --as broadcast" "wormcube: recursive_doubling.c defines no function MPI_Bcast; .* code 2")
+prove("a program that does not start" "endless_start.c --as barrier --ranks 2 --time-limit 1"
+      "time limit of 1 s: the program has not begun its first call .*code 4")
+# A compiler that never ends, as of a file that includes a device.
+file(WRITE ${mpi_folder}/endless_compiler "#!/bin/sh\nwhile :; do :; done\n")
+file(CHMOD ${mpi_folder}/endless_compiler PERMISSIONS OWNER_READ OWNER_WRITE OWNER_EXECUTE)
+prove("a file that does not compile in time" "others.c --as barrier --ranks 2 --time-limit 1"
+      "wormcube: prove: others.c is not compiled after 1 s, the time limit code 4")
+set_tests_properties("prove: a file that does not compile in time" PROPERTIES ENVIRONMENT "WORMCUBE_CC=${mpi_folder}/endless_compiler")
 prove("a file that is not there" "none.c --as broadcast" "wormcube: prove: there is no file none.c code 2")
 prove("an operation without a function" "others.c --as shift" "wormcube: --as: unknown value 'shift'.*; available: broadcast reduce .* code 2")
 prove("no numbers of ranks" "others.c --as barrier --ranks 3..2" "wormcube: --ranks 3..2: '3..2' contains no number of ranks; write numbers from 1 on, the smaller first code 2")
