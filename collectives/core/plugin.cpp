@@ -51,11 +51,14 @@ auto in_plugin(const std::string& file, const char* what, const Act& act) {
 void* open(const std::string& file) {
   // Without a slash the loader would look in the system's folders.
   const std::string path = file.find('/') == std::string::npos ? "./" + file : file;
-  if (void* const object = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL)) return object;
+  // It is declared not to throw, but the constructors of the plugin's global objects may. A pointer
+  // that the compiler cannot see through makes it expect that.
+  void* (*volatile load)(const char*, int) = dlopen;
+  if (void* const object = load(path.c_str(), RTLD_NOW | RTLD_LOCAL)) return object;
   const std::string reason = dlerror();
   // A plugin of another version may lack symbols: loaded lazily, it can report its version, which
   // is a clearer error.
-  if (void* const object = dlopen(path.c_str(), RTLD_LAZY | RTLD_LOCAL))
+  if (void* const object = load(path.c_str(), RTLD_LAZY | RTLD_LOCAL))
     require_version(object, file);
   throw UsageError(fmt::format("plugin {}: {}", file, reason));
 }

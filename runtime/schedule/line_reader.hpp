@@ -3,7 +3,7 @@
 #pragma once
 
 #include "wormcube/runtime/base/error.hpp"
-#include "wormcube/runtime/schedule/schedule.hpp"
+#include "wormcube/runtime/schedule/text_words.hpp"
 
 #include <algorithm>
 #include <charconv>
@@ -55,8 +55,9 @@ class LineReader {
   }
   /// At the first line.
   void require_content() const {
-    if (line_.empty())
-      throw UsageError(fmt::format("{}: the file is empty, or has only comments", name_));
+    if (!line_.empty()) return;
+    throw UsageError(fmt::format("{}: empty, or only comments; a schedule begins with '{}' or '{}'",
+                                 name_, named_schedule_first_line, schedule_first_line));
   }
   static bool is_blank(char c) { return c == ' ' || c == '\t' || c == '\r'; }
 

@@ -106,10 +106,10 @@ class NameReader : protected LineReader {
   Rank blocks_ = max_nodes;  // the most that a node gives
 
  private:
-  /// Before any value is made: a range of a few characters can have 2^31 of them.
+  /// Before any value is made: a range of a few characters can have 2^31 of them. Fewer that are out
+  /// of range are read, and nobody holds them.
   void require_blocks(const Range& range) const {
-    if (range.kind != Kind::absolute || range.first + (range.count - 1) * range.step < blocks_)
-      return;
+    if (range.kind != Kind::absolute || range.count <= blocks_) return;
     std::int64_t block = range.first;
     if (block < blocks_) block += (blocks_ - block + range.step - 1) / range.step * range.step;
     fail(fmt::format(

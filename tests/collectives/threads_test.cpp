@@ -14,6 +14,7 @@
 #include <vector>
 
 #include <catch2/catch.hpp>
+#include <fmt/core.h>
 
 using namespace wormcube;
 
@@ -23,9 +24,10 @@ namespace {
 std::atomic<int> misnamed{0}, named{0};
 
 void expect_own_name(std::string_view name) {
-  std::string text(name.size(), ' ');
+  std::string text(40, ' ');
   text.resize(where_now(text));
-  ++(text == name ? named : misnamed);
+  const bool is_own = text.starts_with(name) || text.starts_with(fmt::format("allgather {}", name));
+  ++(is_own ? named : misnamed);
 }
 
 /// An all-gather in one step, which asks where its thread is.
@@ -48,16 +50,15 @@ constexpr int repetitions = sanitized ? 2 : 20;
 
 TEST_CASE("reports name the algorithm of their own thread, whatever other threads do",
           "[collectives][machine][schedule]") {
-  const Algorithm one{
-      .operation = operations::allgather,
-      .name = "one",
-      .summary = "",
-      .source = "",
-      .ports = Ports::all,
-      .program = [](Node& node, const Call& call) { gather(node, call, "allgather one: "); }};
+  const Algorithm one{.operation = operations::allgather,
+                      .name = "one",
+                      .summary = "",
+                      .source = "",
+                      .ports = Ports::all,
+                      .program = [](Node& node, const Call& call) { gather(node, call, "one: "); }};
   Algorithm two = one;
   two.name = "two";
-  two.program = [](Node& node, const Call& call) { gather(node, call, "allgather two: "); };
+  two.program = [](Node& node, const Call& call) { gather(node, call, "two: "); };
   misnamed = named = 0;
   std::atomic<int> wrong{0};
   const auto use = [&](const Algorithm& algorithm, const char* network) {
@@ -95,7 +96,7 @@ TEST_CASE("threads that check built-in algorithms at the same time count what on
   };
   const std::vector<Case> cases{{operations::alltoall, "shift", "torus:4x4"},
                                 {operations::allgather, "ring", "torus:5x5"},
-                                {operations::allreduce, "hypercube", "hypercube:4"}};
+                                {operations::allreduce, "recursive-doubling", "hypercube:4"}};
   const auto counts_of = [](const Case& each) {
     Arguments arguments;
     if (each.operation->reduces) arguments.reduction = find_reduction("sum", "int32");

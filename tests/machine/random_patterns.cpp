@@ -380,25 +380,30 @@ class Follower {
       if (round.on_stack && bytes <= most_on_stack) {
         take_on_stack(at, round, part, step);
       } else {
-        const auto is_freed = [&](const Message& message) {
-          return round.frees && message.index % 3 == 1;
-        };
-        Bytes freed = 0, used = 0;
-        for (const Message& message : round.messages) {
-          if (message.part == part && message.step == step && message.to == at.rank())
-            freed += is_freed(message) ? message.bytes : 0;
-        }
-        const Memory temporary = at.memory(freed);
-        take_step(at, round, part, step, [&](const Message& message, bool is_send) {
-          if (!is_send && is_freed(message)) {
-            used += message.bytes;
-            return temporary.subspan(used - message.bytes, message.bytes);
-          }
-          if (!is_send) remember(round, message);
-          return is_send ? out_[message.index] : in_[message.index];
-        });
+        take_in_memory(at, round, part, step);
+        // The other parts' messages may not have come yet.
+        if (round.frees && round.kind != Round::Kind::together) verify();
       }
     }
+  }
+  void take_in_memory(Node& at, const Round& round, int part, int step) {
+    const auto is_freed = [&](const Message& message) {
+      return round.frees && message.index % 3 == 1;
+    };
+    Bytes freed = 0, used = 0;
+    for (const Message& message : round.messages) {
+      if (message.part == part && message.step == step && message.to == at.rank())
+        freed += is_freed(message) ? message.bytes : 0;
+    }
+    const Memory temporary = at.memory(freed);
+    take_step(at, round, part, step, [&](const Message& message, bool is_send) {
+      if (!is_send && is_freed(message)) {
+        used += message.bytes;
+        return temporary.subspan(used - message.bytes, message.bytes);
+      }
+      if (!is_send) remember(round, message);
+      return is_send ? out_[message.index] : in_[message.index];
+    });
   }
   void remember(const Round& round, const Message& message) {
     const auto node_of = [&](Rank rank) {

@@ -130,7 +130,7 @@ TEST_CASE("a program that needs more memory than there are addresses gets an err
   CHECK_THROWS_AS(record(topology, [&](Node& node) { node.memory(too_much); }), UsageError);
   CHECK_THROWS_WITH(record(topology, [&](Node& node) { node.memory(too_much); }),
                     Contains(std::to_string(too_much)));
-  CHECK_THROWS_AS(record(topology, [&](Node& node) { node.memory(~Bytes{0}); }), UsageError);
+  CHECK_THROWS_AS(record(topology, [&](Node& node) { node.memory(most_memory); }), UsageError);
 }
 
 TEST_CASE("touching data outside local ends a dry run, which says where", "[schedule]") {
@@ -347,7 +347,7 @@ TEST_CASE("all addresses of a node are given, and again what was given back", "[
   const Topology topology = Topology::parse("line:1");
   Bytes all = 0;
   try {
-    record(topology, [](Node& node) { node.memory(~Bytes{0}); });
+    record(topology, [](Node& node) { node.memory(most_memory); });
   } catch (const UsageError& error) {
     const std::string text = error.what();
     all = std::stoull(text.substr(text.find("a node has ") + 11));
