@@ -145,7 +145,8 @@ static void crash(void) {
 }
 static void crash_in_library(void) {
   MPI_Barrier(MPI_COMM_WORLD);
-  if (rank == 3) puts((const char *)8);
+  const char *volatile nowhere = (const char *)8;
+  if (rank == 3) puts(nowhere);
   MPI_Barrier(MPI_COMM_WORLD);
 }
 static void aborts(void) {

@@ -6,11 +6,13 @@
 #include "wormcube/runtime/base/error.hpp"
 #include "wormcube/runtime/base/fiber/sanitizers.hpp"
 
+#include <algorithm>
 #include <array>
 #include <cerrno>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <fstream>
 #include <string_view>
 #include <utility>
 
@@ -35,6 +37,8 @@ class Copy {
     if (file_ >= 0) close(file_);
   }
   Copy(Copy&& other) noexcept : file_(std::exchange(other.file_, -1)) {}
+  /// Leaves the copy in memory until the process ends.
+  void keep() { file_ = -1; }
   Copy(const Copy&) = delete;
   Copy& operator=(const Copy&) = delete;
 
@@ -66,6 +70,15 @@ class Copy {
 
 Rank loaded_rank = 0;
 
+/// Whether a debugger runs this process. It reads a copy again when it shows a stack.
+bool is_traced() {
+  std::ifstream status("/proc/self/status");
+  for (std::string line; std::getline(status, line);) {
+    if (line.starts_with("TracerPid:")) return !line.ends_with("\t0");
+  }
+  return false;
+}
+
 /// Loads a copy of the first file, with copies of the others. \param number  of earlier copies
 void* load(std::vector<CopiedFile>& files, std::size_t number, Rank rank, Rank ranks) {
   std::vector<std::string> paths;
@@ -80,6 +93,8 @@ void* load(std::vector<CopiedFile>& files, std::size_t number, Rank rank, Rank r
   }
   loaded_rank = rank;
   void* const handle = dlopen(paths[0].c_str(), RTLD_NOW | RTLD_LOCAL | own_symbols_first());
+  static const bool keeps_copies = is_traced();
+  if (keeps_copies) std::ranges::for_each(copies, &Copy::keep);
   if (handle != nullptr) return handle;
   std::string why = dlerror();
   for (std::size_t i = 0; i < files.size(); ++i) {

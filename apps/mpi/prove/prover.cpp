@@ -148,7 +148,7 @@ void Prover::refuse(RankState& state, const std::string& why) {
 
 void Prover::fill(RankData& own) {
   const std::lock_guard lock(mutex_);
-  if (own.state->rank == 0) on_case(current_case());
+  if (std::exchange(shown_case_, case_) != case_) on_case(current_case());
   own.returned = false;
   own.open.reset();
   own.is_send_given = own.keeps_receive = false;
@@ -224,8 +224,8 @@ void Prover::call(RankData& own) {
   set_side(false, with.receive_count, with.receive_type);
   own.inside = true;
   own.result = call_function(function_, own.address, with);
-  current_rank = own.state;
   own.open = open_request(own);
+  current_rank = own.state;  // others may have run meanwhile
   own.inside = false;
   own.returned = true;
 }

@@ -74,7 +74,7 @@ class Prover final : public Observer {
   /// Receives from any source take the last of the messages that arrive while nobody else can go
   /// on. Otherwise they take the first.
   bool takes_last = false;
-  /// Called before each case by rank 0.
+  /// Called before each case, by its first rank.
   std::function<void(const std::string& text)> on_case = [](const std::string&) {};
 
   void enter(Rank rank, Function function) override;
@@ -176,6 +176,7 @@ class Prover final : public Observer {
   ProofOutcome outcome_;
 
   std::mutex mutex_;  // guards the rest
+  std::optional<std::size_t> shown_case_ = {};
   Marks marks_;
   CallLog log_;
 };

@@ -225,3 +225,89 @@ int dissemination_barrier(MPI_Comm comm) {
   }
   return MPI_SUCCESS;
 }
+
+/* What a proof sees in some calls only. */
+static int each_from_root(void *buffer, int count, MPI_Datatype type, int root, MPI_Comm comm, int frees) {
+  ask(comm);
+  if (rank != root) return MPI_Recv(buffer, count, type, root, 0, comm, MPI_STATUS_IGNORE);
+  for (int to = 0; to < ranks; ++to) {
+    MPI_Request request;
+    if (to == root) continue;
+    MPI_Isend(buffer, count, type, to, 0, comm, &request);
+    if (frees) MPI_Request_free(&request);
+  }
+  return MPI_SUCCESS;
+}
+int leaves_open(void *buffer, int count, MPI_Datatype type, int root, MPI_Comm comm) {
+  return each_from_root(buffer, count, type, root, comm, 0);
+}
+int frees_early(void *buffer, int count, MPI_Datatype type, int root, MPI_Comm comm) {
+  return each_from_root(buffer, count, type, root, comm, 1);
+}
+/* Right: an answer from each rank shows that its message has arrived. */
+int frees_when_done(void *buffer, int count, MPI_Datatype type, int root, MPI_Comm comm) {
+  each_from_root(buffer, count, type, root, comm, 1);
+  if (rank != root) return MPI_Send(NULL, 0, MPI_BYTE, root, 1, comm);
+  for (int from = 0; from < ranks; ++from) {
+    if (from != root) MPI_Recv(NULL, 0, MPI_BYTE, from, 1, comm, MPI_STATUS_IGNORE);
+  }
+  return MPI_SUCCESS;
+}
+/* Right: the receive that no message comes for is cancelled, and what was for PROC_NULL is complete. */
+int cancels_receives(void *buffer, int count, MPI_Datatype type, int root, MPI_Comm comm) {
+  MPI_Request request, nobody;
+  int unused;
+  MPI_Irecv(&unused, 1, MPI_INT, root, 9, comm, &request);
+  MPI_Isend(buffer, count, type, MPI_PROC_NULL, 9, comm, &nobody);
+  tree_broadcast(buffer, count, type, root, comm);
+  MPI_Cancel(&request);
+  MPI_Wait(&request, MPI_STATUS_IGNORE);
+  return MPI_SUCCESS;
+}
+int leaves_collective(void *buffer, int count, MPI_Datatype type, int root, MPI_Comm comm) {
+  MPI_Request request;
+  tree_broadcast(buffer, count, type, root, comm);
+  return MPI_Ibarrier(comm, &request);
+}
+int on_world(void *buffer, int count, MPI_Datatype type, int root, MPI_Comm comm) {
+  (void)comm;
+  ask(MPI_COMM_WORLD);
+  if (rank != root) return MPI_Recv(buffer, count, type, root, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+  for (int to = 0; to < ranks; ++to) {
+    if (to != root) MPI_Send(buffer, count, type, to, 0, MPI_COMM_WORLD);
+  }
+  return MPI_SUCCESS;
+}
+/* From rank to rank, whose numbers are right; but other messages are there. */
+int through_world(void *buffer, int count, MPI_Datatype type, int root, MPI_Comm comm) {
+  MPI_Group own, all;
+  ask(comm);
+  MPI_Comm_group(comm, &own);
+  MPI_Comm_group(MPI_COMM_WORLD, &all);
+  const int next = (rank + 1) % ranks, previous = (rank - 1 + ranks) % ranks;
+  int from, to;
+  MPI_Group_translate_ranks(own, 1, &previous, all, &from);
+  MPI_Group_translate_ranks(own, 1, &next, all, &to);
+  if (rank != root) MPI_Recv(buffer, count, type, from, MPI_ANY_TAG, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+  if (next != root) MPI_Send(buffer, count, type, to, 20, MPI_COMM_WORLD);
+  MPI_Group_free(&own);
+  MPI_Group_free(&all);
+  return MPI_SUCCESS;
+}
+int keeps_ranks(void *buffer, int count, MPI_Datatype type, int root, MPI_Comm comm) {
+  static int known;
+  if (!known++) ask(comm);
+  if (rank != root) return MPI_Recv(buffer, count, type, root, 0, comm, MPI_STATUS_IGNORE);
+  for (int to = 0; to < ranks; ++to) {
+    if (to != root) MPI_Send(buffer, count, type, to, 0, comm);
+  }
+  return MPI_SUCCESS;
+}
+int one_type(const void *send, int count, MPI_Datatype type, void *receive, int each, MPI_Datatype its_type, MPI_Comm comm) {
+  (void)count, (void)type;
+  return ring_allgather(send, each, its_type, receive, each, its_type, comm);
+}
+/* The bytes of the elements with their gaps. */
+int as_bytes(void *buffer, int count, MPI_Datatype type, int root, MPI_Comm comm) {
+  return tree_broadcast(buffer, (int)(at(buffer, count, type) - (char *)buffer), MPI_BYTE, root, comm);
+}
