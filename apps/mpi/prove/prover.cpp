@@ -241,25 +241,29 @@ MPI_Datatype Prover::gapped_block(RankData& own) const {
 }
 
 // What MPI completes is no matter of time: a request that nobody has waited for is open although
-// its transfer may be done. A freed one is complete if its transfer is done: the function may know
-// that from a later message. An empty send needs no buffer.
+// its transfer may be done. A freed one is complete if its transfer is done at this moment: the
+// function may know that from a later message. An empty send needs no buffer.
 std::optional<Prover::OpenRequest> Prover::open_request(const RankData& own) {
+  using Kind = RequestObject::Kind;
   RankState& state = *own.state;
-  reap_detached(state, false);
+  const auto is_under_way = [&](Request request) {
+    return !request.is_null() && state.requests->look_at(request).source == any_source;
+  };
   std::optional<OpenRequest> found;
   state.pool.each([&](const RequestObject& object) {
     if (found || !object.active || object.to_nobody || object.is_known_complete ||
-        object.kind == RequestObject::Kind::generalized || object.buffer)
+        object.kind == Kind::generalized || object.buffer)
       return;
-    const auto is_it = [&](const MPI_Request handle) {
-      return handle == reinterpret_cast<MPI_Request>(const_cast<RequestObject*>(&object));
-    };
+    const auto is_it = [&](const void* other) { return other == &object; };
     if (std::ranges::any_of(own.beside, is_it)) return;
-    const bool is_freed =
-        std::ranges::find(state.pool.detached, &object) != state.pool.detached.end();
-    if (is_freed && object.kind == RequestObject::Kind::send && object.bytes == 0) return;
+    const bool is_freed = std::ranges::any_of(state.pool.detached, is_it);
+    const bool is_empty_send = object.kind == Kind::send && object.bytes == 0;
+    if (is_freed && (is_empty_send ||
+                     !(object.held || is_under_way(object.inner) || is_under_way(object.next))))
+      return;
     found = OpenRequest{{object.started_by, object.at}, is_freed};
   });
+  if (!found) reap_detached(state, false);  // delivers what freed receives have got
   return found;
 }
 
