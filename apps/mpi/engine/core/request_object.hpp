@@ -41,8 +41,8 @@ struct RequestObject {
   bool persistent = false, active = false;
   /// MPI_Request_get_status has said so; what it received is in the program's buffer.
   bool is_known_complete = false;
-  bool to_nobody = false;          ///< PROC_NULL: complete at once
-  bool copies = false;             ///< each start sends a copy
+  bool to_nobody = false;  ///< PROC_NULL: complete at once
+  bool copies = false;     ///< each start sends a copy
   /// Active, but not in the network: only a call of its own rank continues it,
   /// MPI_Grequest_complete or MPI_Pready.
   bool held = false;
