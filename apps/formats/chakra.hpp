@@ -14,8 +14,8 @@ namespace wormcube::apps {
 /// Whether bytes begin as a trace: a length, then a message with the fields of GlobalMetadata.
 bool is_chakra(std::string_view bytes);
 
-/// The same of the first `chakra_start` bytes of a file, or fewer, which may be compressed: true for
-/// every trace, and for some other files.
+/// The same of the first `chakra_start` bytes of a file, or fewer, which may be compressed: true
+/// for every trace, and for some other files.
 bool starts_as_chakra(std::string_view start);
 inline constexpr std::size_t chakra_start = std::size_t{1} << 16;
 

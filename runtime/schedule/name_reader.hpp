@@ -106,8 +106,8 @@ class NameReader : protected LineReader {
   Rank blocks_ = max_nodes;  // the most that a node gives
 
  private:
-  /// Before any value is made: a range of a few characters can have 2^31 of them. Fewer that are out
-  /// of range are read, and nobody holds them.
+  /// Before any value is made: a range of a few characters can have 2^31 of them. Fewer that are
+  /// out of range are read, and nobody holds them.
   void require_blocks(const Range& range) const {
     if (range.kind != Kind::absolute || range.count <= blocks_) return;
     std::int64_t block = range.first;
