@@ -1,8 +1,8 @@
 // Checks an algorithm on a network: dry-runs it, counts, compares with predictions, proves.
 //
 // Threads  any number of threads may call these functions at the same time. They share the
-//          registry, to which none may add meanwhile. A call runs the algorithm on threads of its own, too:
-//          what an algorithm shares between nodes is its own concern.
+//          registry, to which none may add meanwhile. A call runs the algorithm on threads of its
+//          own, too: what an algorithm shares between nodes is its own concern.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
