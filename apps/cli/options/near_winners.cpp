@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 namespace wormcube::cli {
 
@@ -33,7 +34,8 @@ double bytes_at_a_time(const MachineModel& model) {
   constexpr double flits_of_slow_port = 64;
   const auto flit = static_cast<double>(model.flit_bytes);
   if (model.forwarding == Forwarding::packets) return flit * static_cast<double>(model.packet);
-  return model.port_flit() > model.flit ? flit * flits_of_slow_port : no_tick;
+  return model.port_flit() > model.flit ? flit * flits_of_slow_port
+                                        : std::numeric_limits<double>::infinity();
 }
 
 /// Messages, the blocks in them and what they are divided into: what dry runs and replays take their
