@@ -25,11 +25,12 @@
 __attribute__((section(".interp"), used)) static const char loader[] = LOADER;
 
 /* main may be hidden; these are not. A shared library linked with this has no main. */
-__attribute__((weak)) extern int main(int argc, char** argv, char** environment);
-__attribute__((visibility("default"))) int (*const wormcube_rank_main)(int, char**, char**) = main;
+__attribute__((weak)) extern int main(int argc, char **argv, char **environment);
+__attribute__((visibility("default"))) int (*const wormcube_rank_main)(int, char **,
+                                                                       char **) = main;
 
-extern void* __dso_handle;
-extern void __cxa_finalize(void*);
+extern void *__dso_handle;
+extern void __cxa_finalize(void *);
 
 /* The end of a rank: atexit functions and destructors of globals, the last first. */
 __attribute__((visibility("default"))) void wormcube_rank_finish(void) {
@@ -37,6 +38,6 @@ __attribute__((visibility("default"))) void wormcube_rank_finish(void) {
 }
 
 /* The program's libraries may call these even if the program does not: one from each other file. */
-__attribute__((visibility("hidden"), used)) void* const wormcube_rank_state[] = {
-    (void*)exit, (void*)random,  (void*)getopt, (void*)nanosleep,
-    (void*)dup2, (void*)getchar, (void*)printf, (void*)sched_getaffinity};
+__attribute__((visibility("hidden"), used)) void *const wormcube_rank_state[] = {
+    (void *)exit, (void *)random,  (void *)getopt, (void *)nanosleep,
+    (void *)dup2, (void *)getchar, (void *)printf,  (void *)sched_getaffinity};
