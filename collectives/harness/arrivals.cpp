@@ -11,7 +11,6 @@
 #include <utility>
 
 #include <fmt/core.h>
-#include <tbb/enumerable_thread_specific.h>
 
 namespace wormcube {
 
@@ -172,7 +171,7 @@ bool Arrivals::by_bits() const {
 void Arrivals::finish() {
   constexpr std::uint64_t word_bits = 64;
   std::vector<Repeated> repeated(streams_.size());
-  tbb::enumerable_thread_specific<std::vector<std::uint64_t>> words(
+  EachThread<std::vector<std::uint64_t>> words(
       [&] { return std::vector<std::uint64_t>(by_bits() ? all_places() / word_bits + 1 : 0); });
   parallel_for_each_index(streams_.size(), [&](std::size_t to) {
     repeated[to] = by_bits() ? repeated_by_bits(streams_[to], words.local())

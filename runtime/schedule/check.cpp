@@ -23,7 +23,6 @@
 #include <vector>
 
 #include <fmt/core.h>
-#include <tbb/enumerable_thread_specific.h>
 
 namespace wormcube {
 namespace {
@@ -333,7 +332,7 @@ ScheduleReport check(const Schedule& schedule, const Routing& routing, bool all_
   const std::size_t steps = schedule.steps();
   std::vector<StepFigures> per_step = local_work(schedule, steps);
   std::atomic<bool> orderly{true};
-  tbb::enumerable_thread_specific<Checker> checkers(
+  EachThread<Checker> checkers(
       [&] { return Checker(schedule, routing, all_port, per_step, orderly); });
   {
     // As many steps at a time as keep the gathered ops small.

@@ -10,9 +10,11 @@
 #include <chrono>
 #include <cstddef>
 #include <exception>
+#include <memory>
 #include <mutex>
 #include <new>
 
+#include <tbb/enumerable_thread_specific.h>
 #ifdef WORMCUBE_TSAN
 #include <thread>
 #else
@@ -26,6 +28,11 @@
 #endif
 
 namespace wormcube {
+
+/// A value for each thread that takes part in a loop. Its memory comes from the standard allocator,
+/// because ThreadSanitizer does not see what the library's own does.
+template <class T>
+using EachThread = tbb::enumerable_thread_specific<T, std::allocator<T>>;
 
 #ifndef WORMCUBE_TSAN
 /// One arena for all loops, because creating one takes far longer than a short loop. It requests no

@@ -24,7 +24,6 @@
 
 #include <fmt/format.h>
 #include <sys/mman.h>
-#include <tbb/enumerable_thread_specific.h>
 
 namespace wormcube {
 namespace {
@@ -258,7 +257,7 @@ Schedule record(const Topology& topology, const Program& program, std::string_vi
   schedule.pieces.resize(nodes);
   // A log grows in memory that the thread has from its last one, then is copied. A nested dry run,
   // or one that a waiting thread takes over, finds none.
-  tbb::enumerable_thread_specific<RankLog> spare;
+  EachThread<RankLog> spare;
   LongLoop loop("dry run", nodes);
   parallel_for_each_index(nodes, [&](std::size_t rank) {
     keep_signal_stack();

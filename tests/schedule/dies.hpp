@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include "wormcube/runtime/base/host/faults.hpp"
 #include "wormcube/tests/sanitized.hpp"
 
 #include <csignal>
@@ -25,6 +26,8 @@ End end_of(Function function) {
   const pid_t child = fork();
   if (child == 0) {
     std::signal(SIGSEGV, SIG_DFL);  // not the test framework's report
+    // Nor that of a thread that the command line's main() has started in an earlier test.
+    wormcube::end_by_fault_with(nullptr);
     dup2(text[1], STDERR_FILENO);
     function();
     _exit(0);
