@@ -23,7 +23,7 @@ FileKind kind_of(std::string_view first_bytes, std::string_view name);
 FileKind kind_of_file(const std::string& file);
 
 /// The whole content of a file. A device may be endless, and a sparse file larger than its disk:
-/// more than `most` bytes are refused, without having been read.
+/// more than `most` bytes are refused, and the rest is not read.
 /// Throws UsageError "cannot read 'FILE': REASON", "'FILE' has more than 256 MiB, ADVICE".
 std::string read_whole(const std::string& file, std::size_t most, std::string_view advice);
 

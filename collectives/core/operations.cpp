@@ -5,6 +5,7 @@
 #include "wormcube/runtime/topology/flows.hpp"
 
 #include <algorithm>
+#include <utility>
 
 #include <fmt/core.h>
 
@@ -34,11 +35,12 @@ void require_ascending(std::string_view operation, std::string_view what, Rank n
                        std::span<const Rank> members) {
   for (std::size_t i = 0; i < members.size(); ++i) {
     if (members[i] < 0 || members[i] >= nodes) {
-      // The first one too many of a given number, of which its own name says nothing.
-      const bool counted = members[i] == nodes && static_cast<Rank>(i) == nodes;
-      throw UsageError(fmt::format(
-          "{}: {} {} of {} nodes{}; nodes are 0 to {}", operation, what, members[i], nodes,
-          counted ? fmt::format(" ({} {}s are given)", members.size(), what) : "", nodes - 1));
+      if (std::cmp_equal(i, nodes)) {  // all nodes before it: what is too large is the number
+        throw UsageError(fmt::format("{}: {} {}s of {} nodes; give up to {}", operation,
+                                     members.size(), what, nodes, nodes));
+      }
+      throw UsageError(fmt::format("{}: {} {} of {} nodes; nodes are 0 to {}", operation, what,
+                                   members[i], nodes, nodes - 1));
     }
     if (i > 0 && members[i - 1] >= members[i]) {
       throw UsageError(fmt::format("{}: {}s must ascend; {} precedes {}", operation, what,

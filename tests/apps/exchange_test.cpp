@@ -4,6 +4,7 @@
 
 #include "wormcube/runtime/base/error.hpp"
 #include "wormcube/tests/apps/support.hpp"
+#include "wormcube/tests/collectives/built_in.hpp"
 
 #include <catch2/catch.hpp>
 
@@ -19,7 +20,7 @@ TEST_CASE("an exchange is found by name, first among alltoall, then among alltoa
   };
   CHECK(algorithm_of("auto") == nullptr);
   CHECK(algorithm_of("shift") == &find_algorithm(operations::alltoall, "shift"));
-  for (const Algorithm* algorithm : registry()) {
+  for (const Algorithm* algorithm : cases::built_in()) {
     if (algorithm->operation == operations::alltoallv) {
       CHECK(algorithm_of("alltoallv:" + std::string(algorithm->name)) == algorithm);
     } else if (algorithm->operation == operations::alltoall) {

@@ -25,7 +25,7 @@ using Catch::Matchers::StartsWith;
 TEST_CASE("contents: at the end every node holds exactly its results", "[cli]") {
   const Topology topology = Topology::parse(GENERATE("ring:5", "torus:4x4", "hypercube:3"));
   int compared = 0;
-  for (const Operation operation : registered_operations()) {
+  for (const Operation operation : all_operations) {
     Arguments arguments;
     if (operation->reduces) arguments.reduction = find_reduction("sum", "double");
     for (const Collective& collective : admitted(operation, topology, arguments)) {

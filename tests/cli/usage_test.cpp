@@ -104,7 +104,7 @@ TEST_CASE("a usage error ends with exit code 2 and one line that names the mista
       Mistake{"run alltoall --on ring:4 --bytes 0..", "'0..': a range has two ends"},
       Mistake{"run alltoall --on ring:4 --bytes ..8", "'..8': a range has two ends"},
       Mistake{"check k_broadcast --on ring:4 --sources 9",
-              "source 4 of 4 nodes (9 sources are given); nodes are 0 to 3"},
+              "k_broadcast: 9 sources of 4 nodes; give up to 4"},
       Mistake{"check --schedule /dev/null", "/dev/null: empty, or only comments"},
       Mistake{"--version extra", "--version: unexpected argument 'extra'"},
       Mistake{"topology graph:/", "Is a directory"},

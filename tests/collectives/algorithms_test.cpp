@@ -4,6 +4,7 @@
 #include "wormcube/collectives/harness/check.hpp"
 #include "wormcube/collectives/harness/choose.hpp"
 #include "wormcube/runtime/base/error.hpp"
+#include "wormcube/tests/collectives/built_in.hpp"
 #include "wormcube/tests/collectives/cases.hpp"
 #include "wormcube/tests/collectives/each_operation.hpp"
 #include "wormcube/tests/sanitized.hpp"
@@ -231,7 +232,7 @@ TEST_CASE("nothing that is counted is below the bounds of networks without a sha
        {"star:6", "petersen", "ccc:3", "twisted:4x8", "bubble-sort:3", "line:3*star:4",
         "torus:4x4~0-1~5", "mesh:3x4~0-1", "hypercube:3~7", "tree:4*ring:3"}) {
     const Topology topology = Topology::parse(network);
-    for (const Algorithm* algorithm : registry()) {
+    for (const Algorithm* algorithm : cases::built_in()) {
       const Collective collective(*algorithm, cases::plain_arguments(*algorithm));
       if (refusal(collective, topology)) continue;
       for (const bool all_port : {false, true}) {
@@ -294,7 +295,7 @@ TEST_CASE("model and count are one, for every operation and algorithm on every n
   constexpr Bytes m = 4096;
   std::map<Contention, int> known;
   for (const Topology& topology : networks_of_the_program()) {
-    for (const Algorithm* algorithm : registry()) {
+    for (const Algorithm* algorithm : cases::built_in()) {
       if (!cases::is_tested(*algorithm)) continue;
       Collective collective(*algorithm, cases::plain_arguments(*algorithm));
       if (refusal(collective, topology)) continue;

@@ -8,6 +8,7 @@
 #include "wormcube/collectives/harness/choose.hpp"
 #include "wormcube/collectives/harness/work.hpp"
 #include "wormcube/runtime/base/hash.hpp"
+#include "wormcube/tests/collectives/built_in.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -82,7 +83,7 @@ TEST_CASE("all nodes bracket an all-reduce alike, but for the forms that say the
                                "torus:3x5", "torus:2x8", "torus:8x4", "torus:8x8", "torus:2x4x4",
                                "ring:4", "mesh:3x4", "hypercube:4", "complete:7"}) {
     const Topology topology = Topology::parse(on);
-    for (const Algorithm* const algorithm : registry()) {
+    for (const Algorithm* const algorithm : cases::built_in()) {
       if (algorithm->operation != operations::allreduce) continue;
       for (const bool commutes : {false, true}) {
         Arguments arguments;

@@ -8,6 +8,7 @@
 #include "wormcube/runtime/node/forwarding_node.hpp"
 #include "wormcube/runtime/schedule/check.hpp"
 #include "wormcube/runtime/schedule/prove.hpp"
+#include "wormcube/tests/collectives/built_in.hpp"
 #include "wormcube/tests/topology/samples.hpp"
 
 #include <algorithm>
@@ -187,7 +188,7 @@ void for_each(F f, Rank most_nodes = 1 << 20, Walk walk = Walk::usual,
               std::optional<Operation> only = {}) {
   for (const Topology& topology : topologies()) {
     if (topology.nodes() > most_nodes) continue;
-    for (const Algorithm* algorithm : registry()) {
+    for (const Algorithm* algorithm : built_in()) {
       if (!is_tested(*algorithm) || (only && algorithm->operation != *only)) continue;
       Collective collective(*algorithm, plain_arguments(*algorithm));
       const bool numbers = walk == Walk::everything || topology.nodes() <= most_nodes_of_all;

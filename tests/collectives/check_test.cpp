@@ -6,6 +6,7 @@
 #include "wormcube/collectives/harness/contract.hpp"
 #include "wormcube/collectives/harness/judge.hpp"
 #include "wormcube/runtime/base/error.hpp"
+#include "wormcube/tests/collectives/built_in.hpp"
 #include "wormcube/tests/collectives/cases.hpp"
 
 #include <algorithm>
@@ -139,7 +140,7 @@ TEST_CASE("a formula that is off by one is found, whichever of whichever algorit
   topologies.insert(topologies.begin(), {Topology::parse("torus:4x4"), Topology::parse("ring:9")});
   topologies.push_back(Topology::parse("torus:5x5"));
   std::size_t mutants = 0;
-  for (const Algorithm* const algorithm : registry()) {
+  for (const Algorithm* const algorithm : cases::built_in()) {
     Collective collective(*algorithm, cases::plain_arguments(*algorithm));
     std::optional<Topology> topology;
     for (const bool commutes : {false, true}) {  // some forms need it, others do not

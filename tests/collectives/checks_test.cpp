@@ -1,6 +1,7 @@
 // A collective's arguments and blocks: every node refuses invalid ones before its first step.
 // SPDX-License-Identifier: Apache-2.0
 #include "wormcube/runtime/schedule/schedule.hpp"
+#include "wormcube/tests/collectives/built_in.hpp"
 #include "wormcube/tests/collectives/cases.hpp"
 
 #include <atomic>
@@ -277,7 +278,7 @@ TEST_CASE("a permutation needs its number of nodes", "[collectives][checks]") {
 
 TEST_CASE("a network that an algorithm does not run on is refused by the call",
           "[collectives][checks]") {
-  for (const Algorithm* const algorithm : registry()) {
+  for (const Algorithm* const algorithm : cases::built_in()) {
     const Topology topology = Topology::parse("ring:3*complete:4*tree:2");
     const Collective collective(*algorithm, cases::plain_arguments(*algorithm));
     const auto reason = refusal(collective, topology);

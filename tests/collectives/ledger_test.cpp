@@ -5,6 +5,7 @@
 
 #include "wormcube/runtime/topology/routing.hpp"
 #include "wormcube/runtime/topology/theory.hpp"
+#include "wormcube/tests/collectives/built_in.hpp"
 #include "wormcube/tests/sanitized.hpp"
 
 #include <algorithm>
@@ -263,7 +264,7 @@ TEST_CASE("the same where it takes more messages, p - 1 steps of 1024 nodes abov
 /// On hypercubes of `from` to `to` dimensions.
 void check_all_port_copies(int from, int to) {
   int algorithms = 0;
-  for (const Algorithm* const algorithm : registry()) {
+  for (const Algorithm* const algorithm : cases::built_in()) {
     if (algorithm->ports != Ports::all || algorithm->name != "hypercube-all-port") continue;
     ++algorithms;
     for (int d = from; d <= to; ++d) {

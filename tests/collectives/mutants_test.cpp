@@ -4,6 +4,7 @@
 #include "wormcube/collectives/core/registry.hpp"
 #include "wormcube/collectives/harness/check.hpp"
 #include "wormcube/collectives/harness/run.hpp"
+#include "wormcube/tests/collectives/built_in.hpp"
 #include "wormcube/tests/collectives/cases.hpp"
 
 #include <algorithm>
@@ -91,7 +92,7 @@ const std::vector<Mutant> mutants{{"sends nothing", sends_nothing},
 
 /// The first one-port algorithm of an operation that a network admits and no option leaves open.
 const Algorithm& right_one(Operation operation, const Topology& topology) {
-  for (const Algorithm* algorithm : registry()) {
+  for (const Algorithm* algorithm : cases::built_in()) {
     if (algorithm->operation != operation || algorithm->ports != Ports::one ||
         algorithm->selection == Selection::any_order || algorithm->settle != nullptr) {
       continue;

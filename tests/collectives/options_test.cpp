@@ -3,6 +3,7 @@
 #include "wormcube/collectives/core/options.hpp"
 
 #include "wormcube/collectives/core/registry.hpp"
+#include "wormcube/tests/collectives/built_in.hpp"
 #include "wormcube/tests/collectives/cases.hpp"
 
 #include <set>
@@ -75,7 +76,7 @@ TEST_CASE("an algorithm's name carries its options", "[collectives][options]") {
                     "suh-mesh: option 'order' is given twice");
   CHECK(parsed("kim-recursive:divisions=2") == "kim-recursive:divisions=2");
   CHECK(parsed("ring") == "ring");
-  for (const Algorithm* algorithm : registry()) {
+  for (const Algorithm* algorithm : cases::built_in()) {
     for (const Options& options : cases::every_option(*algorithm)) {
       Collective collective(*algorithm);
       collective.options = options;

@@ -77,7 +77,7 @@ TEST_CASE("the chosen number of packets is no slower than one, half or twice as 
   const Topology topology = Topology::parse(network);
   const CostModel model{.startup_us = startup_us, .transfer_us = 0.001, .hop_us = 0.05};
   int compared = 0;
-  for (const Operation operation : registered_operations()) {
+  for (const Operation operation : all_operations) {
     Arguments arguments;
     if (operation->reduces) arguments.reduction = find_reduction("sum", "double");
     for (const Priced& priced :

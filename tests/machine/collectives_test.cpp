@@ -1,6 +1,7 @@
 // Every registered algorithm on real nodes: delivery, and traces that equal the dry run's record.
 // SPDX-License-Identifier: Apache-2.0
 #include "wormcube/collectives/harness/run.hpp"
+#include "wormcube/tests/collectives/built_in.hpp"
 #include "wormcube/tests/collectives/cases.hpp"
 #include "wormcube/tests/machine/support.hpp"
 
@@ -203,7 +204,7 @@ TEST_CASE("blocks of many sizes arrive whole, empty ones too", "[machine][collec
     networks.push_back(Topology::parse(text));
     if (sanitized && networks.back().nodes() > 8) networks.pop_back();
   }
-  for (const Algorithm* algorithm : registry()) {
+  for (const Algorithm* algorithm : cases::built_in()) {
     Arguments arguments;
     if (algorithm->operation->reduces) arguments.reduction = find_reduction("sum", "uint8");
     const Collective collective(*algorithm, arguments);

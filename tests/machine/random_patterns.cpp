@@ -147,7 +147,7 @@ Round random_collectives(Random& random, const Topology& topology, const Machine
     round.members = random_members(random, topology.nodes());
     view = Topology({Graph::complete(static_cast<Rank>(round.members.size()))});
   }
-  const auto operations = registered_operations();
+  const auto& operations = all_operations;
   for (auto left = random.one_in(3) ? 1 + random(3) : 1; left > 0; --left) {
     const Operation operation = operations[random(operations.size())];
     if (!operation->moves_data) continue;  // nodes of a barrier count each other: one for all

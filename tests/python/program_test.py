@@ -56,6 +56,8 @@ class Commands(unittest.TestCase):
         if support.has("numpy"):
             import numpy
             self.assertEqual(len(wc.replay("allgather", "ring:4", "ring", bytes=numpy.array([64, 128]))), 2)
+        with self.assertRaisesRegex(wc.UsageError, "has a NUL character"):
+            wc.check("allgather", "ring:4\0")
         with self.assertRaisesRegex(wc.UsageError, "^bytes is empty: give at least one value, or leave it out$"):
             wc.check("allgather", "ring:4", bytes=[])
 

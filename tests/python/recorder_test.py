@@ -288,6 +288,8 @@ class Data(unittest.TestCase):
         ring = wc.record(textbook.ring, "ring:3", "allgather")
         with self.assertRaisesRegex(wc.UsageError, "^2 inputs for 3 nodes$"):
             ring.apply(["a", "b"])
+        with self.assertRaisesRegex(wc.UsageError, "^inputs is NoneType; expected a list with one input for each of 3 nodes$"):
+            ring.apply(None)
         with self.assertRaisesRegex(wc.UsageError, r"^allreduce combines: apply\(inputs, operator\)$"):
             wc.record(textbook.allreduce_doubling, "ring:2", "allreduce").apply(["a", "b"])
         with self.assertRaisesRegex(wc.Error, "^step 1, node 0: sends 1 to 1, which it does not hold$"):

@@ -3,6 +3,7 @@
 #include "wormcube/apps/common/trace.hpp"
 #include "wormcube/runtime/replay/analysis.hpp"
 #include "wormcube/runtime/replay/own_work.hpp"
+#include "wormcube/tests/collectives/built_in.hpp"
 #include "wormcube/tests/replay/schedules.hpp"
 #include "wormcube/tests/sanitized.hpp"
 
@@ -101,7 +102,7 @@ MachineModel with_constants(std::size_t which) {
 template <class Use>
 void for_each_call(const char* network, std::size_t turn, Use use) {
   const Topology topology = Topology::parse(network);
-  for (const Operation operation : registered_operations()) {
+  for (const Operation operation : all_operations) {
     Arguments arguments;  // the operator commutes: no algorithm refuses it
     if (operation->reduces) arguments.reduction = find_reduction("sum", "double");
     for (const Collective& collective : admitted(operation, topology, arguments)) {
@@ -251,7 +252,7 @@ TEST_CASE("what is free of contention takes its closed form, exactly", "[replay]
   }
   if (sanitized) return;  // on fewer networks
   // Each that is free of contention is among them.
-  for (const Algorithm* const algorithm : registry()) {
+  for (const Algorithm* const algorithm : cases::built_in()) {
     if (!algorithm->contention_free) continue;
     CAPTURE(algorithm->operation->name, algorithm->name);
     CHECK(free.contains(std::string(algorithm->operation->name) + " " +
@@ -309,7 +310,7 @@ TEST_CASE("each algorithm that is free of contention takes its closed form on fo
   std::ranges::stable_sort(candidates, {}, &Topology::nodes);
 
   std::size_t pairs = 0, replays = 0, turn = 0;
-  for (const Algorithm* const algorithm : registry()) {
+  for (const Algorithm* const algorithm : cases::built_in()) {
     if (!algorithm->contention_free) continue;
     std::size_t networks_of_it = 0, admitting = 0;
     std::set<std::string> seen;

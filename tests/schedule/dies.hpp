@@ -25,7 +25,9 @@ End end_of(Function function) {
   if (pipe(text) != 0) return {};
   const pid_t child = fork();
   if (child == 0) {
-    std::signal(SIGSEGV, SIG_DFL);  // not the test framework's report
+    for (const int signal : {SIGSEGV, SIGABRT}) {  // not the test framework's report
+      std::signal(signal, SIG_DFL);
+    }
     // Nor that of a thread that the command line's main() has started in an earlier test.
     wormcube::end_by_fault_with(nullptr);
     dup2(text[1], STDERR_FILENO);

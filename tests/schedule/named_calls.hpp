@@ -5,6 +5,7 @@
 #include "wormcube/collectives/core/registry.hpp"
 #include "wormcube/collectives/harness/naming.hpp"
 #include "wormcube/runtime/base/error.hpp"
+#include "wormcube/tests/collectives/built_in.hpp"
 
 #include <functional>
 #include <string>
@@ -27,7 +28,7 @@ inline std::vector<std::string> each_named_call(
     const std::function<void(const Algorithm&, const NamedSchedule&)>& use) {
   const Topology topology = Topology::parse(network);
   std::vector<std::string> unnamed;
-  for (const Algorithm* algorithm : registry()) {
+  for (const Algorithm* algorithm : cases::built_in()) {
     const Operation operation = algorithm->operation;
     const Collective collective(*algorithm, usual_arguments(operation, topology.nodes()));
     if (refusal(collective, topology)) continue;

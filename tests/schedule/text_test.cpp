@@ -5,6 +5,7 @@
 
 #include "wormcube/collectives/harness/contract.hpp"
 #include "wormcube/runtime/base/error.hpp"
+#include "wormcube/tests/collectives/built_in.hpp"
 #include "wormcube/tests/schedule/programs.hpp"
 
 #include <random>
@@ -73,7 +74,7 @@ TEST_CASE("a schedule that is written as text is read again as it was", "[schedu
 }
 
 TEST_CASE("every registered algorithm's schedule is read again as it was", "[schedule][text]") {
-  for (const Algorithm* algorithm : registry()) {
+  for (const Algorithm* algorithm : cases::built_in()) {
     Arguments arguments;
     if (algorithm->operation->reduces) arguments.reduction = find_reduction("sum", "int32");
     const Collective collective(*algorithm, arguments);

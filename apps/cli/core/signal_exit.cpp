@@ -258,8 +258,8 @@ void end_by(int signal) {
 
 std::terminate_handler default_end = nullptr;
 
-/// The end after an exception that nobody can catch: a destructor or a noexcept function, here or in
-/// a library, has found no memory. Other exceptions end as before.
+/// The end after an exception that nobody can catch: a destructor or a noexcept function, here or
+/// in a library, has found no memory. Other exceptions end as before.
 void end_uncaught() {
   try {
     if (const std::exception_ptr error = std::current_exception()) std::rethrow_exception(error);

@@ -78,8 +78,8 @@ bool is_below_thread_stack(const std::byte* address) noexcept;
 /// innermost counts.
 ///
 /// Threads  each thread has its own: it destroys what it has created, last in, first out. Work that
-///          a thread gives to others takes its activity along: a loop lends it (Lent), a machine
-///          and a proof keep a pointer to it for as long as their caller waits for them.
+///          a thread gives to others takes its activity along: loops and proofs lend it (Lent), and
+///          a machine keeps a pointer to it while run()'s caller waits.
 class Activity {
  public:
   explicit Activity(std::string_view what);
