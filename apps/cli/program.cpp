@@ -312,7 +312,7 @@ struct KnownCommand {
 /// The command named `word`: the options of all take longer to build than most commands take. All
 /// commands for help, for a wrong word, and for the two that describe all; none for the version.
 std::vector<KnownCommand> commands_for(std::string_view word) {
-  const std::vector<KnownCommand> all{
+  std::vector<KnownCommand> all{
 #define WORMCUBE_COMMAND(name) {#name, add_##name},
 #include "wormcube/apps/cli/commands/commands.inc"
 #undef WORMCUBE_COMMAND

@@ -181,7 +181,7 @@ class Simulation {
   // per-stage arrays of runs in Worm have one more entry then.
   std::int32_t front() const { return slow_ports_ ? -1 : 0; }
   std::size_t slot(std::int32_t stage) const {
-    return static_cast<std::size_t>(stage + (slow_ports_ ? 1 : 0));
+    return static_cast<std::size_t>(stage) + (slow_ports_ ? 1 : 0);
   }
   /// Ticks that a flit occupies it.
   Ticks rate(const Worm& worm, std::int32_t stage) const {

@@ -107,7 +107,7 @@ class Comparison {
       const Collective& open = open_[i];
       Priced form =
           form_of(options_.algorithm.names[i], open, weights_, options_.model, bytes, Bits::same);
-      ComparedCall call{std::move(form.collective), name(i), std::move(form.weighed), {}, {}, {}};
+      ComparedCall call{std::move(form.collective), name(i), form.weighed, {}, {}, {}};
       call.parts = time_parts(call.weighed, options_.model, bytes);
       if (runs_) {
         const auto answer = (*runs_)(call.collective, bytes, all_port(open));

@@ -184,7 +184,7 @@ void mark_sets(Play& play, NodeSets sets, const Layout& layout) {
                      {"dashed", !entry.dash.empty()}});
   }
   Packer of;
-  for (const int set : sets.set_of) of.put(static_cast<std::uint64_t>(set + 1));
+  for (const int set : sets.set_of) of.put(static_cast<std::uint64_t>(set) + 1);
   for (const auto& [corner, size] : apps::cell_frames(layout, sets)) {
     cells.push_back({corner.x, corner.y, size.x, size.y});
   }

@@ -86,7 +86,8 @@ std::string program_of(const std::string& file, const apps::TemporaryFolder& fol
     throw UsageError(fmt::format("prove: there is no file {}", file));
   const char* const compiler = compiler_of(file);
   if (compiler == nullptr) return file;
-  const std::string main_file = folder.file("main.c"), program = folder.file("program");
+  const std::string main_file = folder.file("main.c");
+  std::string program = folder.file("program");
   std::ofstream(main_file)
       << "int main(void) __attribute__((weak));\nint main(void) { return 0; }\n";
   const std::string main_object = folder.file("main.o");

@@ -31,14 +31,14 @@ class Arena {
   static constexpr Bytes least_chunk = 512;  // a million nodes may have one each
   class Free {
    public:
-    Free() noexcept {}  // the heap's
+    Free() noexcept : bytes_(0) {}  // the heap's
     Free(std::shared_ptr<void> slab, Bytes bytes) noexcept
         : slab_(std::move(slab)), bytes_(bytes) {}
     void operator()(std::byte* memory) const noexcept;
 
    private:
     std::shared_ptr<void> slab_;  // the chunk is a piece of it
-    Bytes bytes_ = 0;
+    Bytes bytes_;
   };
   struct Chunk {
     std::unique_ptr<std::byte[], Free> memory;

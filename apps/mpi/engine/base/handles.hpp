@@ -23,6 +23,7 @@ inline std::size_t index_of_predefined(MPI_Datatype type) noexcept {
          reinterpret_cast<std::uintptr_t>(MPI_DATATYPE_NULL);
 }
 inline MPI_Datatype predefined_type(std::size_t index) noexcept {
+  // NOLINTNEXTLINE(performance-no-int-to-ptr)
   return reinterpret_cast<MPI_Datatype>(reinterpret_cast<std::uintptr_t>(MPI_DATATYPE_NULL) +
                                         index);
 }
