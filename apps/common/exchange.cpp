@@ -174,7 +174,7 @@ Runner on(Machine& machine) {
           machine.options().all_port,
           machine.options().virtual_channels,
           nullptr,
-          queues_of(machine.options()),
+          network_memory_of(machine.options()),
           &machine};
 }
 
@@ -306,11 +306,9 @@ void require_memory_here(std::string_view what, const Runner& runner, double byt
 
 void require_memory_to_run(std::string_view what, const Runner& runner, double host_bytes,
                            const Program& program, std::string_view way_out) {
-  const FlitQueues* const queues = runner.queues ? &*runner.queues : nullptr;
-  const MemoryNeed need = memory_need(runner.topology, program, 0, queues, nodes_here(runner));
-  if (queues != nullptr) require_queues(what, need, *queues);
-  require_memory_here(what, runner, host_bytes + need.here + queue_bytes(need, 1) + need.early,
-                      way_out);
+  const NetworkMemory* const network = runner.network ? &*runner.network : nullptr;
+  const MemoryNeed need = memory_need(runner.topology, program, 0, network, nodes_here(runner));
+  require_memory_here(what, runner, host_bytes + need.here + need.channels + need.early, way_out);
 }
 
 }  // namespace wormcube::apps

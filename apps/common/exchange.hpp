@@ -58,9 +58,9 @@ struct Runner {
   std::function<Statistics(const Program&)> run;
   bool all_port = false;
   int virtual_channels = 2;
-  Team* processes = nullptr;               ///< null: a single process
-  std::optional<FlitQueues> queues = {};   ///< an emulated network's, for estimates of memory
-  const Multicomputer* machine = nullptr;  ///< null: a proof
+  Team* processes = nullptr;                  ///< null: a single process
+  std::optional<NetworkMemory> network = {};  ///< an emulated network's, for estimates of memory
+  const Multicomputer* machine = nullptr;     ///< null: a proof
 };
 /// The machine must outlive the runner.
 Runner on(Machine& machine);

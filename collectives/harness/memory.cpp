@@ -21,9 +21,7 @@ namespace wormcube {
 
 namespace {
 
-constexpr double flit_payload_bytes = Flit::capacity, flit_bytes = sizeof(Flit);
-// And what the heap adds to a block; for a queue its two ends, a cache line each, and two blocks.
-constexpr double channel_bytes = sizeof(VirtualChannel) + 48, bytes_beside_flits = 192;
+constexpr double channel_bytes = sizeof(VirtualChannel) + 48;  // what the heap adds to a block
 
 /// What one rank's program does in its dry run, besides what the log has.
 struct Counts {
@@ -75,20 +73,20 @@ double plan_bytes(const Counts& counts, Rank nodes) {
 }
 
 /// Bytes of a message in the run.
-double bytes_in_run(const OpRecord& op, const FlitQueues& queues) {
-  return static_cast<double>(op.bytes) * queues.scale;
+double bytes_in_run(const OpRecord& op, const NetworkMemory& network) {
+  return static_cast<double>(op.bytes) * network.scale;
 }
-bool is_short(double bytes, const FlitQueues& queues) {
-  return bytes <= static_cast<double>(queues.eager_limit);
+bool is_short(double bytes, const NetworkMemory& network) {
+  return bytes <= static_cast<double>(network.eager_limit);
 }
 
 /// The memory of a rank's messages if all arrive before their receives: only short ones count.
-double unexpected_bytes(const RankLog& log, const FlitQueues& queues) {
+double unexpected_bytes(const RankLog& log, const NetworkMemory& network) {
   std::size_t messages = 0;
   double longest = 0;
   for (const OpRecord& op : log.ops) {
-    const double bytes = bytes_in_run(op, queues);
-    if (op.kind != Op::Kind::receive || !is_short(bytes, queues)) continue;
+    const double bytes = bytes_in_run(op, network);
+    if (op.kind != Op::Kind::receive || !is_short(bytes, network)) continue;
     ++messages;
     longest = std::max(longest, bytes);
   }
@@ -119,16 +117,14 @@ class TakenChannels {
   std::vector<Channel> all_, new_, both_;
 };
 
-/// Adds the queues that the messages of the sampled ranks need.
-void count_queues(MemoryNeed& need, const Schedule& sample, const Topology& topology,
-                  const FlitQueues& queues, double scale) {
-  const Routing routing(topology, queues.virtual_channels);
-  TakenChannels used, queued;
+/// The channels that the messages of the sampled ranks take, in bytes.
+double bytes_of_channels(const Schedule& sample, const Topology& topology,
+                         const NetworkMemory& network, double scale) {
+  const Routing routing(topology, network.virtual_channels);
+  TakenChannels taken;
   std::vector<Channel> route;
-  double flits = 0;
   for (Rank rank = 0; rank < topology.nodes(); ++rank) {
-    const RankLog& log = sample.ranks[static_cast<std::size_t>(rank)];
-    for (const OpRecord& op : log.ops) {
+    for (const OpRecord& op : sample.ranks[static_cast<std::size_t>(rank)].ops) {
       if (op.kind != Op::Kind::send) continue;
       route.clear();
       if (const auto moves = sample.moves(rank, op); moves.empty()) {
@@ -136,19 +132,11 @@ void count_queues(MemoryNeed& need, const Schedule& sample, const Topology& topo
       } else {
         routing.route(rank, moves, route);
       }
-      used.add(route);
-      const double bytes = bytes_in_run(op, queues);
-      if (!is_short(bytes, queues)) continue;
-      flits += static_cast<double>(route.size()) * std::max(1.0, bytes / flit_payload_bytes);
-      if (bytes > flit_payload_bytes) queued.add(route);  // one flit needs none
+      taken.add(route);
     }
-    used.settle();
-    queued.settle();
+    taken.settle();
   }
-  need.queues = used.count(scale, routing) * channel_bytes +
-                queued.count(scale, routing) *
-                    (static_cast<double>(queues.capacity) * flit_bytes + bytes_beside_flits);
-  need.flits = flits * scale * flit_bytes;
+  return taken.count(scale, routing) * channel_bytes;
 }
 
 // Collectives are oblivious and their ranks similar: on a large machine every stride-th rank
@@ -165,7 +153,7 @@ struct Sample {
 };
 
 Sample sample_of(const Topology& topology, const Program& program, Rank root,
-                 const FlitQueues* queues, std::pair<Rank, Rank> here, std::string_view what) {
+                 const NetworkMemory* network, std::pair<Rank, Rank> here, std::string_view what) {
   const Rank stride = stride_of_sample(topology);
   const auto is_tried = [&](Rank rank) { return rank % stride == 0 || rank == root; };
   std::vector<Counts> counts(static_cast<std::size_t>(topology.nodes() / stride) + 2);
@@ -193,7 +181,7 @@ Sample sample_of(const Topology& topology, const Program& program, Rank root,
     }
     need.plans += plan_bytes(counts_of(rank), topology.nodes());
     need.pieces += counts_of(rank).pieces;
-    if (queues != nullptr) need.early += unexpected_bytes(log, *queues);
+    if (network != nullptr) need.early += unexpected_bytes(log, *network);
     need.schedule += static_cast<double>(
         log.ops.size() * sizeof(OpRecord) + log.moves.size() * sizeof(Move) +
         log.step_ends.size() * sizeof(std::uint32_t) +
@@ -206,7 +194,7 @@ Sample sample_of(const Topology& topology, const Program& program, Rank root,
   const double nodes_here = here.second - here.first;
   need.here = tried_here > 0 ? need.here * nodes_here / tried_here
                              : need.nodes * nodes_here / topology.nodes();
-  if (queues != nullptr) count_queues(need, sample, topology, *queues, scale);
+  if (network != nullptr) need.channels = bytes_of_channels(sample, topology, *network, scale);
   return {need, std::move(sample)};
 }
 
@@ -226,8 +214,8 @@ void require_recordable(const MemoryNeed& need, std::string_view what, const Top
 }  // namespace
 
 MemoryNeed memory_need(const Topology& topology, const Program& program, Rank root,
-                       const FlitQueues* queues, std::pair<Rank, Rank> here) {
-  return sample_of(topology, program, root, queues, here, {}).need;
+                       const NetworkMemory* network, std::pair<Rank, Rank> here) {
+  return sample_of(topology, program, root, network, here, {}).need;
 }
 
 MemoryNeed need_to_record(std::string_view what, const Topology& topology, const Program& program,
@@ -246,15 +234,6 @@ Schedule record_within_limits(std::string_view what, const Topology& topology,
     if (stride_of_sample(topology) == 1) return std::move(schedule);  // of all ranks
   }
   return record(topology, program, title);
-}
-
-void require_queues(std::string_view what, const MemoryNeed& need, const FlitQueues& queues) {
-  require_available(fmt::format("{}: memory for queues of {} flits each", what, queues.capacity),
-                    need.queues, "use a smaller --capacity");
-}
-
-double queue_bytes(const MemoryNeed& need, int runs) {
-  return std::min(need.queues, need.flits * runs);
 }
 
 }  // namespace wormcube

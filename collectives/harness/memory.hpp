@@ -10,12 +10,11 @@
 
 namespace wormcube {
 
-/// The memory for messages in an emulated network, as in MachineOptions: flit queues, and buffers
+/// What decides the memory of an emulated network, as in MachineOptions: its channels, and buffers
 /// for short messages that arrive before their receive.
-struct FlitQueues {
+struct NetworkMemory {
   int virtual_channels = 2;
-  std::size_t capacity = 4;  // flits
-  Bytes eager_limit = 1024;  // longer messages pass no queue and get no buffer
+  Bytes eager_limit = 1024;  // longer messages get no buffer
   double scale = 1;          // bytes of the run's messages / of the dry run's
 };
 
@@ -26,15 +25,15 @@ struct MemoryNeed {
   double schedule = 0;  // bytes of the recorded schedule
   double plans = 0;     // bytes of the nodes' plans: messages, and copies kept
   double pieces = 0;    // pieces of memory of all messages, sent and received
-  double queues = 0;    // bytes of the queues on all routes; with FlitQueues only
-  double flits = 0;     // bytes of those that the flits of one run use
-  double early = 0;  // bytes of buffers if all short messages are unexpected; only with FlitQueues
+  // With NetworkMemory only.
+  double channels = 0;  // bytes of the channels on all routes
+  double early = 0;     // bytes of buffers if all short messages are unexpected
 };
-/// \param root    a rank that is always in the sample
-/// \param queues  nullptr: no queues are counted
-/// \param here    the nodes that are asked for, from the first to one past the last
+/// \param root     a rank that is always in the sample
+/// \param network  nullptr: it is not counted
+/// \param here     the nodes that are asked for, from the first to one past the last
 MemoryNeed memory_need(const Topology& topology, const Program& program, Rank root = 0,
-                       const FlitQueues* queues = nullptr, std::pair<Rank, Rank> here = {0, 0});
+                       const NetworkMemory* network = nullptr, std::pair<Rank, Rank> here = {0, 0});
 
 /// More pieces of messages in a dry run are refused: it visits some million a second.
 inline constexpr std::int64_t most_recorded_pieces = 2'000'000'000;
@@ -51,11 +50,5 @@ MemoryNeed need_to_record(std::string_view what, const Topology& topology, const
 Schedule record_within_limits(std::string_view what, const Topology& topology,
                               const Program& program, Rank root, std::string_view title,
                               std::int64_t most_pieces = most_recorded_pieces);
-
-/// Throws UsageError, with both figures, if there is no memory for all queues.
-/// \param what  "alltoall shift on torus:8x8"
-void require_queues(std::string_view what, const MemoryNeed& need, const FlitQueues& queues);
-/// Bytes of the queues' memory that this many runs touch.
-double queue_bytes(const MemoryNeed& need, int runs);
 
 }  // namespace wormcube

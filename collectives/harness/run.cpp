@@ -291,17 +291,16 @@ void require_memory_to_run(const Collective& collective, const Topology& topolog
   const Bytes small = 64 * static_cast<Bytes>(collective.parts(topology));
   const Contract contract = contract_of(collective, topology.nodes(), small, run.seed);
   const double scale = static_cast<double>(run.block_bytes) / static_cast<double>(small);
-  std::optional<FlitQueues> queues = run.queues;
-  if (queues) queues->scale = scale;
+  std::optional<NetworkMemory> network = run.network;
+  if (network) network->scale = scale;
   const MemoryNeed need = memory_need(topology, collective_program(collective, contract, nullptr),
-                                      collective.arguments.root, queues ? &*queues : nullptr);
+                                      collective.arguments.root, network ? &*network : nullptr);
   const std::string what =
       fmt::format("{} {} on {}", collective.operation()->name, collective.name(), topology.name());
-  if (queues) require_queues(what, need, *queues);
   const double nodes = need.nodes + Oracle::bytes(contract);
   const double tables = need.plans + CollectiveNode::table_bytes(contract) +
-                        static_cast<double>(topology.routing_table_bytes()) +
-                        queue_bytes(need, run.iterations + run.warmup + run.calls) + need.early;
+                        static_cast<double>(topology.routing_table_bytes()) + need.channels +
+                        need.early;
   const double times = 2.0 * sizeof(Clock::time_point) * run.iterations * topology.nodes();
   require_memory(fmt::format("{} with blocks of {} bytes, {} timed call{}", what, run.block_bytes,
                              run.iterations, run.iterations == 1 ? "" : "s"),
@@ -309,8 +308,8 @@ void require_memory_to_run(const Collective& collective, const Topology& topolog
                  "use fewer nodes, smaller blocks (--bytes) or fewer iterations");
 }
 
-FlitQueues queues_of(const MachineOptions& options) {
-  return {options.virtual_channels, options.channel_capacity, options.eager_limit};
+NetworkMemory network_memory_of(const MachineOptions& options) {
+  return {options.virtual_channels, options.eager_limit};
 }
 
 double trial_us(Machine& machine, const Collective& collective, CollectiveRun run) {
@@ -335,7 +334,7 @@ RunResult run_collective(Machine& machine, const Collective& collective, const C
   const Topology& topology = machine.topology();
   require_runnable(machine, collective);
   CollectiveRun here = run;
-  here.queues = queues_of(machine.options());
+  here.network = network_memory_of(machine.options());
   RunResult result = run_collective(static_cast<Multicomputer&>(machine), collective, here);
   result.deadlock_free = !dependency_cycle(Routing(topology, machine.options().virtual_channels));
   return result;

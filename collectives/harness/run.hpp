@@ -29,8 +29,8 @@ struct CollectiveRun {
   bool verify = true;
   std::uint64_t seed = 1;
   double share_here = 1;  ///< nodes in this computer's memory
-  /// The machine's queues, for the memory estimate; empty: none. Set by run_collective(Machine&).
-  std::optional<FlitQueues> queues = {};
+  /// The machine's network, for the memory estimate; empty: none. Set by run_collective(Machine&).
+  std::optional<NetworkMemory> network = {};
   bool links = false;  ///< one extra, separate call, which RunResult::links describes
   /// One extra, separate call of a program made from the call's; empty: none.
   std::function<Program(const Program& call)> traced = {};
@@ -106,8 +106,8 @@ RunResult run_collective(Multicomputer& machine, const Collective& collective,
 /// about 5 ms. Nothing is verified. Throws as run_collective does.
 double trial_us(Machine& machine, const Collective& collective, CollectiveRun run);
 
-/// The queues of a machine with these options.
-FlitQueues queues_of(const MachineOptions& options);
+/// The network of a machine with these options.
+NetworkMemory network_memory_of(const MachineOptions& options);
 
 /// Throws UsageError with both figures if the run needs more memory than is available.
 void require_memory_to_run(const Collective& collective, const Topology& topology,

@@ -36,7 +36,6 @@ double bytes_needed(const Routing& routing, const MachineOptions& options) {
 
 Network::Settings network_settings(const MachineOptions& options) {
   return {options.all_port,
-          options.channel_capacity,
           options.eager_limit,
           options.observer,
           options.timing,
@@ -46,11 +45,6 @@ Network::Settings network_settings(const MachineOptions& options) {
 }
 
 Routing admitted(Topology topology, const MachineOptions& options) {
-  if (options.channel_capacity < 1 ||
-      options.channel_capacity > MachineOptions::most_channel_capacity) {
-    throw UsageError(fmt::format("channel capacity: {} flits, need 1 to {}",
-                                 options.channel_capacity, MachineOptions::most_channel_capacity));
-  }
   if (options.window < 1 || options.window > MachineOptions::most_window) {
     throw UsageError(
         fmt::format("window: {} steps, need 1 to {}", options.window, MachineOptions::most_window));

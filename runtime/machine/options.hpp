@@ -30,11 +30,8 @@ struct MachineOptions {
   ExecutorKind executor = ExecutorKind::threads;
   bool all_port = false;     ///< one injection and ejection port per link, instead of one per node
   int virtual_channels = 2;  ///< per ring link: 2 (dateline) or 1
-  /// Flits that a virtual channel holds, 1 to most_channel_capacity.
-  std::size_t channel_capacity = 4;
-  /// A message of at most this many bytes passes the channels in flits, if it has more than one,
-  /// and is kept if the receiver has not posted its receive yet. For a longer one, the header alone
-  /// passes.
+  /// A message of at most this many bytes whose receive is not posted yet is kept at the receiver,
+  /// so its send is complete. A longer one waits in the sender's memory until it is received.
   Bytes eager_limit = 1024;
   MessagingOptions messaging = {};
   bool lock_step = false;  ///< a barrier after every step
@@ -69,8 +66,6 @@ struct MachineOptions {
 
   static constexpr int most_window = 1024;
   static constexpr Bytes least_stack_bytes = Bytes{64} << 10;  ///< to throw and format a text
-  /// The capacity of a channel that carries a message of several flits.
-  static constexpr std::size_t most_channel_capacity = std::size_t{1} << 20;
 };
 
 }  // namespace wormcube

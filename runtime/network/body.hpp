@@ -15,8 +15,5 @@ void copy_body(const Worm& worm, Cursor to);
 void copy_body_past_caches(const Worm& worm, Cursor to);
 /// Copies only this many bytes from the front.
 void copy_body_first(const Worm& worm, Bytes bytes, Cursor to);
-/// As flits through the channels of its path, then in one copy. A body of one flit follows the
-/// header at once: it is the flit that needs no queue.
-void stream_body(const Worm& worm, Cursor to, std::size_t capacity);
 
 }  // namespace wormcube

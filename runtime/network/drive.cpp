@@ -184,7 +184,7 @@ class Network::Drive {
     release<hold>(table);
     receive->was_early = false;
     if (!accepts(*receive, worm)) return;
-    move_data(worm, *receive, is_short(worm));
+    move_data(worm, *receive);
     complete(*receive);
     release_path<hold>(worm);
     complete(worm);
@@ -200,11 +200,9 @@ class Network::Drive {
     if (EarlyMessage* const early =
             is_kept(worm) ? table.keep_short(worm, network_.settings_.early) : nullptr) {
       const Span buffer = early->data();
-      const Cursor to(std::span(&buffer, 1));
       timed(worm.bytes, [&] {
-        is_one_flit(worm) ? copy_flit(worm, buffer)
-        : is_short(worm)  ? stream_body(worm, to, capacity())
-                          : copy_body(worm, to);
+        is_one_line(worm) ? copy_line(worm, buffer)
+                          : copy_body(worm, Cursor(std::span(&buffer, 1)));
       });
       answer_queries(table, *early);
       release<hold>(table);
@@ -277,13 +275,10 @@ class Network::Drive {
     }
     table.recycle(&early, network_.settings_.early);
     release<hold>(table);
-    if (worm != nullptr) move_data(*worm, receive, false);
+    if (worm != nullptr) move_data(*worm, receive);
     complete(receive);
     if (worm != nullptr) complete(*worm);
   }
-
-  std::size_t capacity() const { return network_.settings_.channel_capacity; }
-  bool is_short(const Worm& worm) const { return worm.bytes <= network_.settings_.eager_limit; }
 
   bool is_kept(const Worm& worm) const {
     return !worm.synchronous && worm.bytes <= std::max(network_.settings_.eager_limit,
@@ -305,27 +300,24 @@ class Network::Drive {
                               receive.bytes, message.from, message.tag, message.bytes))));
   }
 
-  static bool is_one_flit(const Worm& worm) {
-    return worm.data.size() == 1 && worm.bytes <= Flit::capacity;
-  }
-  static void copy_flit(const Worm& worm, Span to) {
+  // In a cache line or two: what most short messages are, without a call.
+  static bool is_one_line(const Worm& worm) { return worm.data.size() == 1 && worm.bytes <= 64; }
+  static void copy_line(const Worm& worm, Span to) {
     if (worm.bytes > 0) std::memcpy(to.data(), worm.data.front().data(), worm.bytes);
   }
-  void move_data(const Worm& worm, const Receive& receive, bool as_flits) {
-    if (is_one_flit(worm) && receive.data.size() == 1 && worm.bytes <= receive.bytes)
-      return timed(worm.bytes, [&] { copy_flit(worm, receive.data.front()); });
-    move_pieces(worm, receive, as_flits);
+  void move_data(const Worm& worm, const Receive& receive) {
+    if (is_one_line(worm) && receive.data.size() == 1 && worm.bytes <= receive.bytes)
+      return timed(worm.bytes, [&] { copy_line(worm, receive.data.front()); });
+    move_pieces(worm, receive);
   }
   // For a message that is longer than the buffer, the part that fits.
-  [[gnu::noinline]] void move_pieces(const Worm& worm, const Receive& receive, bool as_flits) {
+  [[gnu::noinline]] void move_pieces(const Worm& worm, const Receive& receive) {
     Cursor to(receive.data);
     if (worm.bytes > receive.bytes) {
       timed(receive.bytes, [&] { copy_body_first(worm, receive.bytes, to); });
     } else {
       timed(worm.bytes, [&] {
-        as_flits         ? stream_body(worm, to, capacity())
-        : receive.unread ? copy_body_past_caches(worm, to)
-                         : copy_body(worm, to);
+        receive.unread ? copy_body_past_caches(worm, to) : copy_body(worm, to);
       });
     }
   }

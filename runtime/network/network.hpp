@@ -51,10 +51,9 @@ class NetworkHost {
 /// Moves worms. A worm reserves, in this order and keeping what it holds: its sender's injection
 /// port, each virtual channel of its route, its receiver's ejection port, its receiver's tag
 /// table. With the table it finds a posted receive, and its payload moves, in one copy from memory
-/// to memory while the path is held; for up to `eager_limit` bytes, if they are more than one flit,
-/// their flits go through the channels before. Or it finds none: then a short payload moves, the
-/// the same path, into a buffer of the table for unexpected messages; a long one's header is
-/// absorbed there. Either way the path is free again; an absorbed message is copied by the receive
+/// to memory while the path is held. Or it finds none: then a payload of up to `eager_limit` bytes
+/// moves in the same way into a buffer of the table for unexpected messages; a longer one's header
+/// is absorbed there. Either way the path is free again; an absorbed message is copied by the receive
 /// that comes later, and the sender's memory stays pinned until then.
 ///
 /// No thread waits in here. A worm that cannot have its next reservation stays behind in that
@@ -75,9 +74,8 @@ class NetworkHost {
 ///             taken in an order that is acyclic if the channel dependency graph is: ports before
 ///             and after all channels, the tag table last, held only for a search or the copy of a
 ///             short message. A waiter that is given back has its reservation already: whoever
-///             carries it on goes on from there. Flits are in channels only while one thread is in
-///             one worm's body, which waits for nothing and, once it has its queues, cannot fail.
-///             So whatever stops a node, it stops between bodies, with all queues empty.
+///             carries it on goes on from there. A body waits
+///             for nothing and cannot fail. So whatever stops a node, it stops between bodies.
 /// Memory order  for a body. The sender's node has written it before launch(); the receiver's node
 ///               has finished with its room before post(). The copying thread is one of the two, or
 ///               got the worm from a reservation's queue, and the receive from the table that the
@@ -91,7 +89,6 @@ class Network {
  public:
   struct Settings {
     bool all_port;
-    std::size_t channel_capacity;
     Bytes eager_limit;
     NetworkObserver* observer;
     bool timing;

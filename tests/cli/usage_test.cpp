@@ -33,7 +33,6 @@ TEST_CASE("a usage error ends with exit code 2 and one line that names the mista
       Mistake{"run alltoall --on ring:4 --bytes 4Q", "4Q"},
       Mistake{"run alltoall --on ring:4 --bytes -1", "-1"},
       Mistake{"run alltoall --on ring:4 --iterations 0", "--iterations"},
-      Mistake{"run alltoall --on ring:4 --capacity 0", "--capacity"},
       Mistake{"run alltoall --on ring:4 --executor goblins",
               "unknown value 'goblins'; available: threads fibers mpi mpi+fibers"},
       Mistake{"run alltoall --on ring:4 --executor fibres", "did you mean 'fibers'?"},

@@ -282,26 +282,6 @@ TEST_CASE("memory that is unavailable after all is reported in a sentence, with 
   }
 }
 
-TEST_CASE("queues that are too large are refused with figures, before anything runs") {
-  if (sanitized) return;
-  const std::string limit = with_addresses(400);
-  for (const char* arguments : {"run alltoall --on torus:4x4 --executor fibers --bytes 64",
-                                "run alltoall --on torus:4x4 --executor fibers --bytes 100",
-                                "fft --on torus:4x4 --executor fibers --shape 1024"}) {
-    const auto output = run_wormcube(std::string(arguments) + " --capacity 1048576", limit);
-    INFO(arguments << ": " << output.out << output.err);
-    CHECK(output.exit == 2);
-    CHECK_THAT(output.err, Contains("memory for queues of 1048576 flits each needs") &&
-                               Contains("512 MiB of memory") && Contains("is available (") &&
-                               Contains("use a smaller --capacity"));
-    CHECK(run_wormcube(std::string(arguments) + " --capacity 64", limit).exit == 0);
-  }
-  // Messages that are too long to go in flits take no queues.
-  CHECK(run_wormcube("run alltoall --on torus:4x4 --executor fibers --bytes 4K --capacity 1048576",
-                     limit)
-            .exit == 0);
-}
-
 TEST_CASE("a deadlock whose messages do not fit is refused with figures") {
   if (sanitized) return;
   const auto bytes = run_wormcube("deadlock --of channels --on ring:20000", with_addresses(400));
@@ -449,8 +429,8 @@ TEST_CASE("what has no effect is refused") {
   CHECK_THAT(refusal("run alltoall --on ring:4 --seed abc"),
              Contains("'abc' is not a whole number"));
   CHECK_THAT(refusal("run alltoall --on ring:4 --ts inf"), Contains("inf is not finite"));
-  for (const char* const option : {"--workers 2", "--pin", "--executor fibers", "--capacity 1",
-                                   "--lockstep", "--iterations 3"}) {
+  for (const char* const option : {"--workers 2", "--pin", "--executor fibers", "--lockstep",
+                                   "--window 2", "--iterations 3"}) {
     const std::string name = std::string(option).substr(0, std::string(option).find(' '));
     for (const char* const by : {"formula", "replay"}) {
       CHECK_THAT(refusal(std::string("best alltoall --on ring:4 --cost ") + by + " " + option),
@@ -497,8 +477,8 @@ TEST_CASE("help and version are found under their usual names") {
 }
 
 TEST_CASE("one of a thing is not called several") {
-  CHECK_THAT(run_wormcube("run alltoall --on line:2 --iterations 1 --capacity 1").out,
-             Contains("channel capacity 1 flit,") && Contains("(2 nodes, 2 links)"));
+  CHECK_THAT(run_wormcube("run alltoall --on line:2 --iterations 1").out,
+             Contains("(2 nodes, 2 links)"));
   CHECK_THAT(run_wormcube("topology line:2").out, Contains("1 cable,"));
 }
 

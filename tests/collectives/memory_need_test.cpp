@@ -62,13 +62,13 @@ void unexpected_messages(Node& node, int messages, Bytes bytes) {
 
 TEST_CASE("buffers for messages that come early are among what a run needs, up to their bound") {
   const Topology ring = Topology::parse("ring:200");
-  const auto need = [&](int messages, Bytes bytes, const FlitQueues& queues) {
+  const auto need = [&](int messages, Bytes bytes, const NetworkMemory& network) {
     return memory_need(
-               ring, [&](Node& node) { unexpected_messages(node, messages, bytes); }, 0, &queues)
+               ring, [&](Node& node) { unexpected_messages(node, messages, bytes); }, 0, &network)
                .early /
            ring.nodes();
   };
-  const FlitQueues preset, none{.eager_limit = 99}, all{.eager_limit = ~Bytes{0}};
+  const NetworkMemory preset, none{.eager_limit = 99}, all{.eager_limit = ~Bytes{0}};
   CHECK(need(0, 100, preset) == 0);
   const double one = need(1, 100, preset);
   CHECK((one >= 128 && one < 512));
@@ -80,7 +80,7 @@ TEST_CASE("buffers for messages that come early are among what a run needs, up t
   CHECK(need(10, 1025, preset) == 0);
   // However long they may be: 256 KiB are kept, in buffers of up to twice that.
   CHECK(need(64, Bytes{1} << 24, all) < 1.1 * (512 << 10));
-  FlitQueues scaled = preset;
+  NetworkMemory scaled = preset;
   scaled.scale = 10;
   CHECK(need(10, 100, scaled) == Approx(need(10, 1000, preset)));
   CHECK(need(10, 103, scaled) == 0);
@@ -94,8 +94,8 @@ TEST_CASE("early messages take the memory that was foreseen") {
   const Program program = [](Node& node) { unexpected_messages(node, 64, 1024); };
   machine.run(program);
   const double taken = resident_bytes() - before;
-  const FlitQueues queues;
-  const double foreseen = memory_need(ring, program, 0, &queues).early;
+  const NetworkMemory network;
+  const double foreseen = memory_need(ring, program, 0, &network).early;
   CAPTURE(foreseen, taken);
   CHECK(foreseen > 20e6);
   if (!sanitized) CHECK((taken > foreseen / 1.3 && taken < foreseen * 1.3));
@@ -232,7 +232,7 @@ TEST_CASE("a plan keeps a word of each message, or each message that it places, 
 
 TEST_CASE("buffers are for the short messages that a node receives, each as long as the longest") {
   const Topology ring = Topology::parse("ring:6");
-  const auto early = [&](const FlitQueues& queues) {
+  const auto early = [&](const NetworkMemory& network) {
     return memory_need(
                ring,
                [](Node& node) {
@@ -242,7 +242,7 @@ TEST_CASE("buffers are for the short messages that a node receives, each as long
                             receive(3, data.subspan(400, 3000)), send(0, data.subspan(3400, 400))});
                  node.step({receive(0, data.subspan(0, 200))});
                },
-               0, &queues)
+               0, &network)
         .early;
   };
   const auto buffers = [](std::size_t messages, Bytes longest) {
@@ -256,41 +256,39 @@ TEST_CASE("buffers are for the short messages that a node receives, each as long
   CHECK(early({.eager_limit = 99}) == 0);
 }
 
-TEST_CASE(
-    "each channel that a message takes counts once, with its queue if flits follow a header") {
-  const auto need = [](Bytes unit, const FlitQueues& queues) {
+TEST_CASE("each channel that a message takes counts once") {
+  const auto channels = [](Bytes unit, const NetworkMemory& network) {
     return memory_need(
-        Topology::parse("line:5"),
-        [&](Node& node) {
-          const Memory memory = node.memory(1025);
-          const auto first = [&](Bytes bytes) { return ConstSpan(memory.span().first(bytes)); };
-          switch (node.rank()) {
-            case 0:  // up to 3: no queue; up to 2
-              node.step({send(3, first(64 / unit))});
-              return node.step({send(2, first(80 / unit))});
-            case 1:  // as long as a short one can be
-              return node.step({send(2, first(1024 / unit))});
-            case 2:  // down to 0
-              return node.step({send(Move{0, -2}, first(128 / unit))});
-            case 3:  // down to 2, too long for queues
-              return node.step({send(2, first(1024 / unit + 1))});
-            default:
-              return node.step();
-          }
-        },
-        0, &queues);
+               Topology::parse("line:5"),
+               [&](Node& node) {
+                 const Memory memory = node.memory(1025);
+                 const auto first = [&](Bytes bytes) {
+                   return ConstSpan(memory.span().first(bytes));
+                 };
+                 switch (node.rank()) {
+                   case 0:  // up to 3; up to 2
+                     node.step({send(3, first(64 / unit))});
+                     return node.step({send(2, first(80 / unit))});
+                   case 1:
+                     return node.step({send(2, first(1024 / unit))});
+                   case 2:  // down to 0
+                     return node.step({send(Move{0, -2}, first(128 / unit))});
+                   case 3:  // down to 2
+                     return node.step({send(2, first(1024 / unit + 1))});
+                   default:
+                     return node.step();
+                 }
+               },
+               0, &network)
+        .channels;
   };
-  constexpr double channel = 112, flit = 8, ends = 192;
-  const MemoryNeed lines = need(1, {});
-  CHECK(lines.queues == 6 * channel + 4 * (4 * flit + ends));
-  CHECK(lines.flits == (3 * 1 + 2 * 1.25 + 1 * 16 + 2 * 2) * flit);
-  CHECK(need(1, {.capacity = 9}).queues == 6 * channel + 4 * (9 * flit + ends));
-  CHECK(need(16, {.scale = 16}).queues == lines.queues);
-  CHECK(need(16, {.scale = 16}).flits == lines.flits);
+  constexpr double of_each = 112;
+  CHECK(channels(1, {}) == 6 * of_each);
+  CHECK(channels(16, {.scale = 16}) == 6 * of_each);
 }
 
 TEST_CASE("channels are as many as all nodes may take, or as there are") {
-  const FlitQueues queues;
+  const NetworkMemory network;
   const auto need = [&](bool far) {
     return memory_need(
         Topology::parse("line:128"),
@@ -298,20 +296,12 @@ TEST_CASE("channels are as many as all nodes may take, or as there are") {
           const Memory memory = node.memory(128);
           node.step({send(far ? 127 - node.rank() : node.rank() + 1, memory)});
         },
-        0, &queues);
+        0, &network);
   };
-  constexpr double of_each = 112 + 4 * 8 + 192, flits = 2 * 8;
+  constexpr double of_each = 112;
   // Each second node is tried.
-  CHECK(need(false).queues == 128 * of_each);
-  CHECK(need(false).flits == 128 * flits);
-  CHECK(need(true).queues == 254 * of_each);  // not twice the 252 of those tried
-}
-
-TEST_CASE("queues that are not all touched count as far as flits go through them") {
-  const MemoryNeed need{.queues = 100, .flits = 30};
-  CHECK(queue_bytes(need, 0) == 0);
-  CHECK(queue_bytes(need, 3) == 90);
-  CHECK(queue_bytes(need, 4) == 100);
+  CHECK(need(false).channels == 128 * of_each);
+  CHECK(need(true).channels == 254 * of_each);  // not twice the 252 of those tried
 }
 
 TEST_CASE("as many pieces are recorded as are allowed, more are refused with both figures") {

@@ -26,12 +26,11 @@ constexpr Rank most_on_both = sanitized ? 0 : 8;
 /// Options that are not defaults: on more nodes they are proved (algorithms_test.cpp).
 constexpr Rank most_of_options = sanitized ? 4 : 12;
 
-/// Wide channels for long blocks and narrow ones for short blocks, of fibers the other way round.
+/// Short blocks and long ones are kept, or wait at the sender; of fibers the other way round.
 MachineOptions options_for(ExecutorKind executor, Bytes elements) {
   MachineOptions options = machine_tests::plain(executor);
   const bool threads = executor == ExecutorKind::threads;
   if (threads == (elements > 1)) return options;
-  options.channel_capacity = 1;
   options.eager_limit = threads ? 0 : 1 << 20;
   options.lock_step = threads;
   return options;
@@ -115,7 +114,7 @@ TEST_CASE("every call runs both on threads and on fibers", "[machine][collective
   check_runs(GENERATE(0, 1, 13), most_nodes);
 }
 
-/// Windows, and what nodes live on; capacity 1.
+/// Windows, and what nodes live on.
 struct WindowKind {
   ExecutorKind executor;
   int workers, window;
@@ -150,7 +149,6 @@ void check_windows(std::size_t each, Rank up_to) {
             MachineOptions options = machine_tests::plain(executor);
             options.workers = workers;
             options.window = window;
-            options.channel_capacity = 1;
             options.all_port = all_port;
             machine = std::make_unique<Machine>(topology, options);
           }
@@ -238,7 +236,6 @@ TEST_CASE("the options of the complete exchanges run on real nodes", "[machine][
     const Topology topology = Topology::parse(text);
     MachineOptions options;
     options.executor = ExecutorKind::fibers;
-    options.channel_capacity = 1;
     Machine machine(topology, options);
     CollectiveRun run;
     run.block_bytes = 24;

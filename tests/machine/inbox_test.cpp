@@ -1,6 +1,6 @@
 // Inboxes: each entry is taken once, in order, and none after they close.
 // SPDX-License-Identifier: Apache-2.0
-#include "wormcube/runtime/machine/node/inbox.hpp"
+#include "wormcube/runtime/network/inbox.hpp"
 
 #include "wormcube/tests/machine/counted.hpp"
 

@@ -1,4 +1,4 @@
-// Stress: the protocols of the machine, repeatedly, capacity one, far more nodes than cores.
+// Stress: the protocols of the machine, repeatedly, far more nodes than cores.
 // SPDX-License-Identifier: Apache-2.0
 #include "wormcube/runtime/base/error.hpp"
 #include "wormcube/runtime/node/arithmetic.hpp"
@@ -86,7 +86,6 @@ TEST_CASE("random steps on every kind of machine", "[machine][stress]") {
   const std::vector<std::string> texts{"ring:8", "torus:4x4", "torus:3x2x3", "ring:5*tree:3"};
   std::uint64_t seed = 0;
   for (MachineOptions options : with_windows()) {
-    options.channel_capacity = 1;
     const Topology topology = Topology::parse(texts[seed % texts.size()]);
     CAPTURE(topology.name(), describe(options), seed);
     const std::vector<Plan> all = plans(topology, ++seed, 80 / patience);
@@ -190,11 +189,11 @@ TEST_CASE("memory is its node's again when the step is complete, or the node unw
   for (const ExecutorKind executor : {ExecutorKind::threads, ExecutorKind::fibers}) {
     for (const int workers : {1, 4}) {
       if (executor == ExecutorKind::threads && workers > 1) continue;  // fibers' only
-      for (const std::size_t capacity : {1, 3}) {
-        CAPTURE(executor == ExecutorKind::fibers, workers, capacity);
+      for (const bool all_port : {false, true}) {
+        CAPTURE(executor == ExecutorKind::fibers, workers, all_port);
         MachineOptions options = plain(executor);
         options.workers = workers;
-        options.channel_capacity = capacity;
+        options.all_port = all_port;
         Machine machine(Topology::parse("torus:4x6"), options);
         for (int run = 0; run < 24 / patience + 2; ++run) {
           const std::uint64_t seed = mix({11, static_cast<std::uint64_t>(run)});

@@ -84,8 +84,7 @@ std::string message_of(F&& f) {
 
 inline std::string describe(const MachineOptions& options) {
   return std::string(options.executor == ExecutorKind::threads ? "threads" : "fibers") +
-         (options.all_port ? " all-port" : " one-port") + ", capacity " +
-         std::to_string(options.channel_capacity) + ", eager limit " +
+         (options.all_port ? " all-port" : " one-port") + ", eager limit " +
          std::to_string(options.eager_limit) + (options.lock_step ? ", lock step" : "") +
          ", window " + std::to_string(options.window) + ", workers " +
          std::to_string(options.workers);
@@ -95,7 +94,6 @@ inline std::string describe(const MachineOptions& options) {
 /// with any two values of any two options together in each.
 inline std::vector<MachineOptions> variations() {
   struct Row {
-    std::size_t capacity;
     Bytes eager_limit;
     bool all_port, lock_step;
   };
@@ -104,14 +102,12 @@ inline std::vector<MachineOptions> variations() {
   for (const auto& [executor, workers] :
        {std::pair(ExecutorKind::threads, 0), std::pair(ExecutorKind::fibers, 0),
         std::pair(ExecutorKind::fibers, 1)}) {
-    for (const Row& row :
-         {Row{1, 0, false, false}, Row{4, 0, true, true}, Row{4, 64, false, true},
-          Row{1, 64, true, false}, Row{1, 1024, true, true}, Row{4, 1024, false, false},
-          Row{4, huge, true, false}, Row{1, huge, false, true}}) {
+    for (const Row& row : {Row{0, false, false}, Row{0, true, true}, Row{64, false, true},
+                           Row{64, true, false}, Row{1024, true, true}, Row{1024, false, false},
+                           Row{huge, true, false}, Row{huge, false, true}}) {
       MachineOptions options;
       options.executor = executor;
       options.workers = workers;
-      options.channel_capacity = row.capacity;
       options.eager_limit = row.eager_limit;
       options.all_port = row.all_port;
       options.lock_step = row.lock_step;

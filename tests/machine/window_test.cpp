@@ -486,7 +486,6 @@ TEST_CASE("windows on many more nodes than workers, repeatedly", "[machine][wind
         MachineOptions options = plain(executor);
         options.workers = workers;
         options.window = window;
-        options.channel_capacity = 1;
         options.all_port = window == 3;
         Machine machine(Topology::parse("torus:6x5"), options);
         for (int run = 0; run < 40 / patience + 1; ++run) {

@@ -63,9 +63,9 @@ class Observer final : public NetworkObserver {
 /// A network, and the worms and receives of all its nodes.
 struct Bench {
   explicit Bench(Topology topology, bool all_port = false, Bytes eager_limit = 1024,
-                 std::size_t capacity = 1, int virtual_channels = 2)
+                 int virtual_channels = 2)
       : network(Routing(std::move(topology), virtual_channels),
-                {all_port, capacity, eager_limit, &observer, true}, host) {}
+                {all_port, eager_limit, &observer, true}, host) {}
 
   struct Sent {
     std::vector<std::byte> data;
@@ -117,12 +117,11 @@ Op by(Move move, Tag tag = 0) { return send(move, ConstSpan{}, tag); }
 
 }  // namespace
 
-TEST_CASE("a message whose receive waits arrives unchanged, in flits or in one copy", "[network]") {
+TEST_CASE("a message whose receive waits arrives unchanged", "[network]") {
   const Bytes bytes = GENERATE(0, 1, 64, 65, 1000, 1025, 100'000);
-  const std::size_t capacity = GENERATE(1, 4);
   const Rank receiver = GENERATE(0, 1, 5);  // of node 0: no link, one, four
-  CAPTURE(bytes, capacity, receiver);
-  Bench bench(Topology::parse("torus:3x3x3"), false, 1024, capacity);
+  CAPTURE(bytes, receiver);
+  Bench bench(Topology::parse("torus:3x3x3"), false, 1024);
   const Rank destination = receiver == 5 ? 17 : receiver;
   const Receive& receive = bench.post(destination, 0, bytes);
   bench.launch(0, to(destination), bytes);
@@ -331,7 +330,7 @@ TEST_CASE("four worms on a ring with one virtual channel wait for each other in 
           "[network]") {
   const int virtual_channels = GENERATE(1, 2);
   CAPTURE(virtual_channels);
-  Bench bench(Topology::parse("ring:4"), false, 1024, 1, virtual_channels);
+  Bench bench(Topology::parse("ring:4"), false, 1024, virtual_channels);
   for (Rank r = 0; r < 4; ++r) bench.post((r + 2) % 4, r);
   bench.observer.on_reserved = [&](Rank from, Rank, Channel, int hop) {
     if (hop == 0 && from < 3) bench.launch(from + 1, by({0, 2}));

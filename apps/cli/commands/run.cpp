@@ -333,7 +333,7 @@ ExitCode run(Context& context, const RunCommand& given) {
     CollectiveRun run = options.run;
     run.block_bytes = row.block_bytes;
     if (!options.machine.in_processes())
-      run.queues = queues_of(options.machine.resolve(context, false));
+      run.network = network_memory_of(options.machine.resolve(context, false));
     in_dry_run[&row.collective] = failure_in_dry_run(context, row, run, options.machine);
   }
   const Topology& first = sweep.topologies().front();

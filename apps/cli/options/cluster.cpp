@@ -50,7 +50,6 @@ void require_cluster(const Context& context, const MachineFlags& flags, const To
                            : flags.window != plain.window                     ? "--window"
                            : flags.workers != plain.workers                   ? "--workers"
                            : flags.pin                                        ? "--pin"
-                           : flags.capacity != plain.capacity                 ? "--capacity"
                            : flags.virtual_channels != plain.virtual_channels ? "--virtual-channels"
                                                                               : nullptr;
   if (idle != nullptr) {
@@ -95,8 +94,9 @@ void add_machine_json(const Context& context, Json& json, const MachineFlags& fl
                       const MachineOptions& options, Rank nodes) {
   json["executor"] = flags.executor;
   json["network"] = flags.in_processes() ? "mpi" : "emulated";
+  json["channel_capacity"] = nullptr;
+  json["channel_capacity_reason"] = "only --transport flits has flit queues";
   if (!flags.in_processes()) {
-    json["channel_capacity"] = options.channel_capacity;
     json["eager_limit"] = options.eager_limit;
     json["virtual_channels"] = options.virtual_channels;
     json["lock_step"] = options.lock_step;
@@ -114,7 +114,7 @@ void add_machine_json(const Context& context, Json& json, const MachineFlags& fl
   json["mpi_library"] = context.cluster()->library();
   json["eager_limit"] =
       settings_of(flags, false).eager_limit.value_or(context.cluster()->default_eager_limit());
-  for (const char* name : {"channel_capacity", "virtual_channels", "lock_step", "window"}) {
+  for (const char* name : {"virtual_channels", "lock_step", "window"}) {
     json[name] = nullptr;
     json[std::string(name) + "_reason"] = no_links;
   }

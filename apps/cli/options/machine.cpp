@@ -40,15 +40,10 @@ void add_machine_options(CLI::App& app, MachineFlags& flags, Executors executors
                   : one_of({"threads", "fibers"}))
       ->capture_default_str()
       ->group("Machine");
-  app.add_option("--capacity", flags.capacity,
-                 "Number of flits that a channel can hold (1 or more)")
-      ->type_name("FLITS")
-      ->check(between(1, 1 << 20))
-      ->capture_default_str()
-      ->group("Machine");
   std::string eager_limit =
-      "Messages up to this size travel as flits; longer messages are copied once, directly from "
-      "memory to memory";
+      "Keep unexpected messages up to this size at the receiver; a longer send completes when it "
+      "is "
+      "received";
   if (all) {
     eager_limit +=
         ". With --executor mpi, messages up to this size are sent eagerly (default: "
@@ -145,7 +140,6 @@ MachineOptions MachineFlags::resolve(Context& context, bool all_port) const {
   options.executor = executor == "fibers" ? ExecutorKind::fibers : ExecutorKind::threads;
   options.all_port = all_port;
   options.virtual_channels = virtual_channels;
-  options.channel_capacity = capacity;
   options.eager_limit = parse_bytes(eager_limit);
   options.lock_step = lock_step;
   options.window = lock_step ? 1 : window;
@@ -158,15 +152,13 @@ MachineOptions MachineFlags::resolve(Context& context, bool all_port) const {
 
 std::string machine_text(const MachineOptions& options) {
   return fmt::format(
-      "nodes as {}{}, channel capacity {} flit{}, eager limit {}, {} virtual channels per ring "
-      "link, {}, {}",
+      "nodes as {}{}, eager limit {}, {} virtual channels per ring link, {}, {}",
       options.executor == ExecutorKind::threads ? std::string("threads")
       : options.workers == 0
           ? std::string("fibers")
           : fmt::format("fibers on {} worker{}", options.workers, options.workers == 1 ? "" : "s"),
-      options.pin ? " pinned to cores" : "", options.channel_capacity,
-      options.channel_capacity == 1 ? "" : "s",
-      bytes_text(static_cast<double>(options.eager_limit)), options.virtual_channels,
+      options.pin ? " pinned to cores" : "", bytes_text(static_cast<double>(options.eager_limit)),
+      options.virtual_channels,
       options.lock_step ? "lock step"
       : options.window == 1
           ? "free running"

@@ -6,7 +6,6 @@
 #include "wormcube/runtime/machine/machine.hpp"
 
 #include <chrono>
-#include <cstddef>
 #include <string>
 
 #include <CLI/CLI.hpp>
@@ -16,7 +15,6 @@ namespace wormcube::cli {
 /// The machine's options as text.
 struct MachineFlags {
   std::string executor = "threads", eager_limit = "1K";
-  std::size_t capacity = 4;
   int virtual_channels = 2;
   bool lock_step = false;
   int window = 1;

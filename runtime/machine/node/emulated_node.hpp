@@ -6,7 +6,7 @@
 #include "wormcube/runtime/machine/executor/gate.hpp"
 #include "wormcube/runtime/machine/executor/step_barrier.hpp"
 #include "wormcube/runtime/machine/node/arena.hpp"
-#include "wormcube/runtime/machine/node/inbox.hpp"
+#include "wormcube/runtime/network/inbox.hpp"
 #include "wormcube/runtime/machine/node/node_figures.hpp"
 #include "wormcube/runtime/machine/node/step_window.hpp"
 #include "wormcube/runtime/machine/options.hpp"

@@ -1,6 +1,6 @@
 // Gates: at which others arrive, that are stopped, whose node is called.
 // SPDX-License-Identifier: Apache-2.0
-#include "wormcube/runtime/machine/node/inbox.hpp"
+#include "wormcube/runtime/network/inbox.hpp"
 #include "wormcube/tests/interleavings/scenarios/programs.hpp"
 
 #include <array>

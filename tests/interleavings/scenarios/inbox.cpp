@@ -1,6 +1,6 @@
 // Inboxes.
 // SPDX-License-Identifier: Apache-2.0
-#include "wormcube/runtime/machine/node/inbox.hpp"
+#include "wormcube/runtime/network/inbox.hpp"
 
 #include "wormcube/tests/interleavings/scenarios/programs.hpp"
 
