@@ -308,7 +308,9 @@ void require_memory_to_run(std::string_view what, const Runner& runner, double h
                            const Program& program, std::string_view way_out) {
   const NetworkMemory* const network = runner.network ? &*runner.network : nullptr;
   const MemoryNeed need = memory_need(runner.topology, program, 0, network, nodes_here(runner));
-  require_memory_here(what, runner, host_bytes + need.here + need.channels + need.early, way_out);
+  require_queues(what, need, network);
+  require_memory_here(what, runner,
+                      host_bytes + need.here + need.channels + need.queues + need.early, way_out);
 }
 
 }  // namespace wormcube::apps

@@ -59,6 +59,15 @@ bool Verification::passed() const {
          wrong_elements() == 0;
 }
 
+std::vector<std::pair<Rank, Rank>> Verification::wrong_pairs() const {
+  std::vector<std::pair<Rank, Rank>> pairs;
+  for (std::size_t to = 0; to < nodes_.size(); ++to) {
+    for (const Rank from : nodes_[to].wrong_sources) pairs.emplace_back(from, to);
+  }
+  std::ranges::sort(pairs);
+  return pairs;
+}
+
 std::string Verification::first() const {
   for (const Findings& findings : nodes_) {
     if (!findings.first.empty()) return findings.first;
@@ -179,6 +188,7 @@ void CollectiveNode::compare_outputs(Findings& findings) {
       for (Bytes i = at; i < at + bytes; ++i) wrong += right[i] != found[i] ? 1 : 0;
       if (wrong == 0) continue;
       findings.wrong_bytes += wrong;
+      if (content.last == content.first + 1) findings.wrong_sources.insert(content.first);
       ++findings.wrong_elements;
       if (findings.first.empty()) {
         findings.first = fmt::format("node {}, block {}, byte {}: {}{}", r, block, at,

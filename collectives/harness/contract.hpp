@@ -16,6 +16,7 @@
 #include <map>
 #include <memory>
 #include <semaphore>
+#include <set>
 #include <span>
 #include <string>
 #include <thread>
@@ -124,6 +125,8 @@ struct Findings {
   std::uint64_t wrong_bytes = 0;
   std::uint64_t wrong_elements = 0;  ///< tags; for a barrier: nodes that had not entered
   std::string first;                 ///< a description of the first difference
+  /// The nodes whose blocks are wrong, if each block has the data of one node.
+  std::set<Rank> wrong_sources = {};
 };
 
 /// Which data has arrived at which node: each tag may arrive once, and in a reduction each
@@ -192,6 +195,8 @@ class Verification {
   bool passed() const;
   /// The first difference of the lowest rank that has one; empty if there is none.
   std::string first() const;
+  /// Who sent a wrong block to whom, ascending.
+  std::vector<std::pair<Rank, Rank>> wrong_pairs() const;
 
   const Oracle oracle;
   /// A node that compares holds a block of the expected data: as many at a time as there are cores.

@@ -5,6 +5,7 @@
 #include "wormcube/runtime/base/error.hpp"
 #include "wormcube/runtime/base/host/memory.hpp"
 #include "wormcube/runtime/network/channel.hpp"
+#include "wormcube/runtime/network/lane.hpp"
 #include "wormcube/runtime/network/tag_table.hpp"
 #include "wormcube/runtime/node/forwarding_node.hpp"
 #include "wormcube/runtime/topology/routing.hpp"
@@ -117,9 +118,9 @@ class TakenChannels {
   std::vector<Channel> all_, new_, both_;
 };
 
-/// The channels that the messages of the sampled ranks take, in bytes.
-double bytes_of_channels(const Schedule& sample, const Topology& topology,
-                         const NetworkMemory& network, double scale) {
+/// The channels that the messages of the sampled ranks take.
+double channels_taken(const Schedule& sample, const Topology& topology,
+                      const NetworkMemory& network, double scale) {
   const Routing routing(topology, network.virtual_channels);
   TakenChannels taken;
   std::vector<Channel> route;
@@ -136,7 +137,7 @@ double bytes_of_channels(const Schedule& sample, const Topology& topology,
     }
     taken.settle();
   }
-  return taken.count(scale, routing) * channel_bytes;
+  return taken.count(scale, routing);
 }
 
 // Collectives are oblivious and their ranks similar: on a large machine every stride-th rank
@@ -194,7 +195,14 @@ Sample sample_of(const Topology& topology, const Program& program, Rank root,
   const double nodes_here = here.second - here.first;
   need.here = tried_here > 0 ? need.here * nodes_here / tried_here
                              : need.nodes * nodes_here / topology.nodes();
-  if (network != nullptr) need.channels = bytes_of_channels(sample, topology, *network, scale);
+  if (network != nullptr) {
+    const double channels = channels_taken(sample, topology, *network, scale);
+    need.channels = channels * channel_bytes;
+    if (network->capacity > 0) {  // a ring of one more than it holds
+      need.queues = channels * (static_cast<double>((network->capacity + 1) * sizeof(Flit)) +
+                                sizeof(LinkLane));
+    }
+  }
   return {need, std::move(sample)};
 }
 
@@ -234,6 +242,12 @@ Schedule record_within_limits(std::string_view what, const Topology& topology,
     if (stride_of_sample(topology) == 1) return std::move(schedule);  // of all ranks
   }
   return record(topology, program, title);
+}
+
+void require_queues(std::string_view what, const MemoryNeed& need, const NetworkMemory* network) {
+  if (need.queues == 0) return;
+  require_available(fmt::format("{}: memory for queues of {} flits each", what, network->capacity),
+                    need.queues, "use a smaller --capacity");
 }
 
 }  // namespace wormcube

@@ -15,6 +15,7 @@ namespace wormcube {
 struct NetworkMemory {
   int virtual_channels = 2;
   Bytes eager_limit = 1024;  // longer messages get no buffer
+  std::size_t capacity = 0;  // flits of a lane's queue; 0: it has none
   double scale = 1;          // bytes of the run's messages / of the dry run's
 };
 
@@ -27,6 +28,7 @@ struct MemoryNeed {
   double pieces = 0;    // pieces of memory of all messages, sent and received
   // With NetworkMemory only.
   double channels = 0;  // bytes of the channels on all routes
+  double queues = 0;    // bytes of their queues
   double early = 0;     // bytes of buffers if all short messages are unexpected
 };
 /// \param root     a rank that is always in the sample
@@ -50,5 +52,9 @@ MemoryNeed need_to_record(std::string_view what, const Topology& topology, const
 Schedule record_within_limits(std::string_view what, const Topology& topology,
                               const Program& program, Rank root, std::string_view title,
                               std::int64_t most_pieces = most_recorded_pieces);
+
+/// Throws UsageError, with both figures, if there is no memory for all queues.
+/// \param what  "alltoall shift on torus:8x8"
+void require_queues(std::string_view what, const MemoryNeed& need, const NetworkMemory* network);
 
 }  // namespace wormcube

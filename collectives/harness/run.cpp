@@ -113,6 +113,7 @@ class TimedRun {
     if (not_compared + bytes + elements == 0) return 0;
     return std::max<std::uint64_t>(1, contract_.operation->moves_data ? bytes : elements);
   }
+  std::vector<std::pair<Rank, Rank>> wrong_pairs() const { return verification_.wrong_pairs(); }
   std::string first_wrong() const { return team_.first_text(verification_.first()); }
 
  private:
@@ -297,6 +298,7 @@ void require_memory_to_run(const Collective& collective, const Topology& topolog
                                       collective.arguments.root, network ? &*network : nullptr);
   const std::string what =
       fmt::format("{} {} on {}", collective.operation()->name, collective.name(), topology.name());
+  require_queues(what, need, network ? &*network : nullptr);
   const double nodes = need.nodes + Oracle::bytes(contract);
   const double tables = need.plans + CollectiveNode::table_bytes(contract) +
                         static_cast<double>(topology.routing_table_bytes()) + need.channels +
@@ -309,7 +311,8 @@ void require_memory_to_run(const Collective& collective, const Topology& topolog
 }
 
 NetworkMemory network_memory_of(const MachineOptions& options) {
-  return {options.virtual_channels, options.eager_limit};
+  return {options.virtual_channels, options.eager_limit,
+          options.transport == Transport::flits ? options.channel_capacity : 0};
 }
 
 double trial_us(Machine& machine, const Collective& collective, CollectiveRun run) {
@@ -379,6 +382,8 @@ RunResult run_collective(Multicomputer& machine, const Collective& collective,
   if (run.verify) {
     result.wrong = timed.wrong();
     result.first_wrong = timed.first_wrong();
+    if (machine.has_links() && !contract.operation->reduces && contract.operation->moves_data)
+      result.wrong_pairs = timed.wrong_pairs();
   }
   return result;
 }

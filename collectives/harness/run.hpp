@@ -15,6 +15,7 @@
 #include <functional>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace wormcube {
@@ -74,6 +75,9 @@ struct RunResult {
   /// Wrong bytes of the last iteration's output; for a barrier: nodes missing when one left.
   std::optional<std::uint64_t> wrong;
   std::string first_wrong;  ///< a description of the first of them
+  /// The pairs (from, to) whose block is wrong, ascending. Empty if a block combines the data of
+  /// several nodes, or nodes are in several processes.
+  std::optional<std::vector<std::pair<Rank, Rank>>> wrong_pairs;
 
   /// False on a real network, which does not show blocked, link_bytes_max and deadlock_free.
   bool has_links = true;

@@ -359,6 +359,8 @@ class Fft(Result):
     median_run_us: Optional[FftMedianRunUs] = None
     schedule: Optional[FftSchedule] = None
     schedule_reason: Optional[str] = None
+    transport: Optional[str] = None
+    transport_reason: Optional[str] = None
     channel_capacity: Optional[int] = None
     channel_capacity_reason: Optional[str] = None
     virtual_channels: Optional[int] = None
@@ -984,8 +986,8 @@ class Run(Result):
         "operation", "algorithm", "topology", "block_bytes", "time_median_us", "model_time_us", "algbw_gb_per_s", "passed",
     )
     _nested = {
-        "arguments": "Arguments", "counted_by": "CountedBy", "model_time_parts_us": "ModelTimeParts", "predicted": "Predicted",
-        "cost_model": "CostModel", "provenance": "Provenance",
+        "arguments": "Arguments", "counted_by": "CountedBy", "model_time_parts_us": "ModelTimeParts", "wrong_pairs":
+        "RunWrongPairs", "predicted": "Predicted", "cost_model": "CostModel", "provenance": "Provenance",
     }
 
     operation: str
@@ -1033,6 +1035,8 @@ class Run(Result):
     wrong: Optional[int] = None
     wrong_reason: Optional[str] = None
     first_wrong: Optional[str] = None
+    wrong_pairs: Optional[List[RunWrongPairs]] = None
+    wrong_pairs_reason: Optional[str] = None
     messages: Optional[int] = None
     link_bytes_max: Optional[float] = None
     link_bytes_max_reason: Optional[str] = None
@@ -1043,6 +1047,8 @@ class Run(Result):
     parked: Optional[int] = None
     peak_bytes: Optional[int] = None
     predicted: Optional[Predicted] = None
+    transport: Optional[str] = None
+    transport_reason: Optional[str] = None
     channel_capacity: Optional[int] = None
     channel_capacity_reason: Optional[str] = None
     virtual_channels: Optional[int] = None
@@ -1063,6 +1069,14 @@ class Run(Result):
     passed_reason: Optional[str] = None
     status: Optional[str] = None
     failures: Optional[List[str]] = None
+
+
+@dataclasses.dataclass(frozen=True)
+class RunWrongPairs(Result):
+    """A part of a result."""
+
+    from_: int
+    to: int
 
 
 @dataclasses.dataclass(frozen=True)
@@ -1261,6 +1275,8 @@ class Transpose(Result):
     median_run_us: Optional[TransposeMedianRunUs] = None
     schedule: Optional[TransposeSchedule] = None
     schedule_reason: Optional[str] = None
+    transport: Optional[str] = None
+    transport_reason: Optional[str] = None
     channel_capacity: Optional[int] = None
     channel_capacity_reason: Optional[str] = None
     virtual_channels: Optional[int] = None

@@ -8,6 +8,7 @@
 #include "wormcube/runtime/machine/executor/executor.hpp"
 #include "wormcube/runtime/machine/node/emulated_node.hpp"
 
+#include <algorithm>
 #include <string_view>
 #include <utility>
 
@@ -28,23 +29,46 @@ std::string title_of(const Routing& routing) {
 // stack.
 double bytes_needed(const Routing& routing, const MachineOptions& options) {
   const auto page = static_cast<double>(sysconf(_SC_PAGESIZE));
-  return Network::bytes_of_tables(routing, network_settings(options)) +
+  return Network::bytes_of_tables(routing, network_settings(options, nullptr)) +
          routing.topology().nodes() * (sizeof(EmulatedNode) + 3 * page);
 }
 
 }  // namespace
 
-Network::Settings network_settings(const MachineOptions& options) {
+RouterSettings router_settings(const Topology& topology, const MachineOptions& options) {
+  const bool threads = options.executor == ExecutorKind::threads;
+  const int wanted = threads ? options.routers : options.workers;
+  return {.capacity = options.channel_capacity,
+          .tasks = std::min(wanted > 0 ? wanted : usable_cores(), topology.nodes()),
+          .faults = options.faults,
+          .shuffle = options.messaging.shuffle};
+}
+
+Network::Settings network_settings(const MachineOptions& options, const RouterSettings* routers) {
   return {options.all_port,
           options.eager_limit,
           options.observer,
           options.timing,
           options.messaging.unexpected_limit,
           {options.messaging.unexpected_messages, options.messaging.unexpected_bytes,
-           options.messaging.unexpected_limit > 0 ? EarlyMessage::header : 0}};
+           options.messaging.unexpected_limit > 0 ? EarlyMessage::header : 0},
+          routers};
 }
 
 Routing admitted(Topology topology, const MachineOptions& options) {
+  if (options.transport == Transport::flits) {
+    if (options.channel_capacity < 1 ||
+        options.channel_capacity > MachineOptions::most_channel_capacity) {
+      throw UsageError(fmt::format("channel capacity: {} flits, need 1 to {}",
+                                   options.channel_capacity,
+                                   MachineOptions::most_channel_capacity));
+    }
+    if (options.routers < 0) {
+      throw UsageError(
+          fmt::format("routers: {}, need 1 or more, or 0 for one per core", options.routers));
+    }
+    require_links(topology, options.faults);
+  }
   if (options.window < 1 || options.window > MachineOptions::most_window) {
     throw UsageError(
         fmt::format("window: {} steps, need 1 to {}", options.window, MachineOptions::most_window));

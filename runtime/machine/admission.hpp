@@ -4,11 +4,14 @@
 
 #include "wormcube/runtime/machine/options.hpp"
 #include "wormcube/runtime/network/network.hpp"
+#include "wormcube/runtime/network/routers.hpp"
 #include "wormcube/runtime/topology/routing.hpp"
 
 namespace wormcube {
 
-Network::Settings network_settings(const MachineOptions& options);
+RouterSettings router_settings(const Topology& topology, const MachineOptions& options);
+/// \param routers  null: Transport::copy
+Network::Settings network_settings(const MachineOptions& options, const RouterSettings* routers);
 
 /// The routing of a machine. Throws UsageError if an option is out of range, there is no memory or
 /// there are no threads for the machine, or it can deadlock.

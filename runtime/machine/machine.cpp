@@ -18,11 +18,17 @@ namespace wormcube {
 
 Machine::Impl::Impl(const Topology& topology, const MachineOptions& options)
     : options_(options),
-      network_(admitted(topology, options), network_settings(options), *this),
+      router_settings_(options.transport == Transport::flits
+                           ? std::optional(router_settings(topology, options))
+                           : std::nullopt),
+      network_(admitted(topology, options),
+               network_settings(options, router_settings_ ? &*router_settings_ : nullptr), *this),
+      router_gates_(router_settings_ ? static_cast<std::size_t>(router_settings_->tasks) : 0),
       nodes_(static_cast<std::size_t>(topology.nodes())) {
   const Rank nodes = topology.nodes();
   const Bytes stack = std::max(options.stack_bytes, MachineOptions::least_stack_bytes);
   const ExecutorSettings settings{.nodes = nodes,
+                                  .routers = static_cast<int>(router_gates_.size()),
                                   .stack_bytes = stack,
                                   .workers = options.workers,
                                   .pin = options.pin,
@@ -37,11 +43,13 @@ Machine::Impl::Impl(const Topology& topology, const MachineOptions& options)
       .executor = *executor_,
       .barrier = barrier_ ? &*barrier_ : nullptr,
       .stopping = stopping_,
-      .is_large = nodes > 512});
+      .is_large = nodes > 512,
+      .may_pass = options.all_port || options.transport == Transport::flits});
   for (Rank rank = 0; rank < nodes; ++rank) nodes_[rank].attach(*around_, rank);
   if (!executor_->is_one_thread()) return;
   network_.use_one_thread();
   for (EmulatedNode& node : nodes_) node.use_one_thread();
+  for (RouterGate& each : router_gates_) each.gate.use_one_thread();
 }
 
 // In a child process the executor's threads do not exist, so nothing can be joined.
@@ -83,6 +91,7 @@ Statistics Machine::Impl::run(const Program& program) {
   floating_point_ = FloatingPointState();
   activity_ = Activity::current();
   all_done_ = all_stopped_ = false;
+  routers_end_.store(false, std::memory_order_relaxed);
   program_ = &program;
 
   const auto start = std::chrono::steady_clock::now();
@@ -105,6 +114,10 @@ void Machine::Impl::reset() {
   network_.reset();
   for (EmulatedNode& node : nodes_) node.reset();
   if (barrier_) barrier_->reset();
+  for (RouterGate& each : router_gates_) {
+    each.gate.reset();
+    each.gate.arm(1);
+  }
 }
 
 void Machine::Impl::wait_until_done() {
@@ -135,6 +148,7 @@ void Machine::Impl::wait_until_done() {
 }
 
 void Machine::Impl::main(Rank rank) noexcept {
+  if (rank >= topology().nodes()) return network_.routers()->run(rank - topology().nodes());
   EmulatedNode& node = nodes_[rank];
   if (rank + 1 < topology().nodes()) nodes_[rank + 1].prefetch();
   node.restart();
@@ -156,6 +170,22 @@ void Machine::Impl::all_ended() noexcept {
   const std::lock_guard lock(mutex_);
   all_done_ = true;
   done_.notify_one();  // under the lock: once that is free the machine may be destroyed
+}
+
+void Machine::Impl::call_router(int task) noexcept {
+  Gate& gate = router_gates_[static_cast<std::size_t>(task)].gate;
+  if (gate.call()) wake(number_of_router(task), gate);
+}
+
+void Machine::Impl::wait_for_call(int task) {
+  Gate& gate = router_gates_[static_cast<std::size_t>(task)].gate;
+  if (gate.park()) executor_->block(number_of_router(task), gate);
+}
+
+// Fibers share their thread with nodes, which may have more to send.
+void Machine::Impl::let_others_run(int task, bool it_moved) {
+  if (it_moved && options_.executor == ExecutorKind::threads) return;
+  executor_->yield(number_of_router(task));
 }
 
 void Machine::Impl::noticed(Rank rank) noexcept {

@@ -11,11 +11,13 @@
 #include "wormcube/runtime/machine/machine.hpp"
 #include "wormcube/runtime/machine/node/emulated_node.hpp"
 #include "wormcube/runtime/network/network.hpp"
+#include "wormcube/runtime/network/routers.hpp"
 
 #include <atomic>
 #include <chrono>
 #include <condition_variable>
 #include <cstddef>
+#include <deque>
 #include <exception>
 #include <functional>
 #include <memory>
@@ -30,11 +32,12 @@ namespace wormcube {
 
 /// Threads       run, wait_until_done: one at a time, from outside. completed, failed, stop,
 ///               all_wait: any. main, caught: each node for itself.
-/// Invariants    the executor knows when no node runs and none is being woken (all_wait): with
-///               nodes unfinished, that is a deadlock. Since worms are only moved by running nodes,
-///               nothing is in flight then. Once the machine stops, no node that is woken enters
-///               the network again. A run that ends well leaves network and gates as it found them;
-///               so only after a failure (dirty_) is anything reset.
+/// Invariants    the executor knows when no node or router runs and none is being woken (all_wait):
+///               with nodes unfinished, that is a deadlock; with none, it ends the routers. Since
+///               worms are only moved by running nodes and routers, nothing moves then. Once the
+///               machine stops, no node that is woken enters the network again, and no router moves
+///               anything. A run that ends well leaves network and gates as it found them; so only
+///               after a failure (dirty_) is anything reset.
 /// Memory order  whoever receives all_wait sees what all did before they parked (ExecutorHost), so
 ///               it may read all nodes' state. Whoever claims a failure writes error_ and thrower_
 ///               (for a deadlock unwinding_, too), and publishes them by stopping_ (release). After
@@ -57,6 +60,14 @@ class Machine::Impl final : public NetworkHost, public ExecutorHost {
   bool give_back(Rank node, Waiter& waiter) noexcept override;
   std::chrono::nanoseconds own_time() noexcept override { return executor_->own_time(); }
   void moved_data(Rank node, std::chrono::nanoseconds time) noexcept override;
+  void call_router(int task) noexcept override;
+  void answer_calls(int task) noexcept override { router_gates_[task].gate.answer(); }
+  void wait_for_call(int task) override;
+  void let_others_run(int task, bool it_moved) override;
+  bool all_nodes_have_ended() const noexcept override {
+    return routers_end_.load(std::memory_order_acquire);
+  }
+  bool is_stopping() const noexcept override { return stopping(); }
   void all_wait() noexcept override;
   void all_ended() noexcept override;
   void stop_nodes() noexcept override;
@@ -71,11 +82,21 @@ class Machine::Impl final : public NetworkHost, public ExecutorHost {
   void caught(Rank rank) noexcept;
   void report(Rank rank, std::exception_ptr error, bool is_usage_error = false) noexcept;
   void wake(Rank rank, Gate& gate) noexcept { executor_->wake(rank, gate); }
+  Rank number_of_router(int task) const { return topology().nodes() + task; }
+  bool end_routers() noexcept;
   bool stopping() const noexcept { return stopping_.load(std::memory_order_acquire); }
   std::size_t explain(std::optional<const std::byte*> address, std::span<char> text) const;
 
+  struct alignas(64) RouterGate {
+    RouterGate() { gate.arm(1); }  // nobody arrives: a router is called
+    Gate gate;
+  };
+
   MachineOptions options_;
+  std::optional<RouterSettings> router_settings_;  // with Transport::flits
   Network network_;
+  std::deque<RouterGate> router_gates_;
+  std::atomic<bool> routers_end_{false};  // all nodes have ended
   std::vector<EmulatedNode, HugePages<EmulatedNode>> nodes_;
   std::optional<StepBarrier> barrier_;  // of the lock step
   std::optional<Surroundings> around_;  // the nodes'

@@ -76,9 +76,21 @@ void Machine::Impl::failed(Rank rank, std::uint64_t step, std::exception_ptr err
   stop(error_of_step(rank, step, std::move(error)));
 }
 
+// If all nodes have ended, so do the routers, which wait to be called.
+bool Machine::Impl::end_routers() noexcept {
+  const auto has_ended = [](const EmulatedNode& node) {
+    return node.finished.load(std::memory_order_relaxed);
+  };
+  if (router_gates_.empty() || !std::ranges::all_of(nodes_, has_ended)) return false;
+  routers_end_.store(true, std::memory_order_release);
+  for (int task = 0; task < std::ssize(router_gates_); ++task) call_router(task);
+  return true;
+}
+
 // A deadlock, or, if the machine stops, the end of all traffic. It stops before it wakes anyone, so
 // that nodes that wait now never enter the network again.
 void Machine::Impl::all_wait() noexcept {
+  if (end_routers()) return;
   if (stopping()) {
     if (exits_are_open_.test_and_set(std::memory_order_acq_rel)) return;
     for (EmulatedNode& node : nodes_) {
@@ -92,6 +104,7 @@ void Machine::Impl::all_wait() noexcept {
   std::exception_ptr error;
   try {
     std::string text = deadlock_table(network_, nodes_, barrier_ ? &*barrier_ : nullptr);
+    if (const Routers* const routers = network_.routers()) text += routers->description();
     if (options_.messaging.deadlock_text)
       text = options_.messaging.deadlock_text(text, network_.unreceived());
     error = std::make_exception_ptr(Deadlock(text));
@@ -132,7 +145,8 @@ void Machine::Impl::stop_nodes() noexcept {
 std::size_t Machine::Impl::explain(std::optional<const std::byte*> address,
                                    std::span<char> text) const {
   const Rank rank = executor_ != nullptr ? executor_->running_here() : -1;
-  if (rank < 0 || (address && !Fiber::is_below_stack(*address))) return 0;
+  if (rank < 0 || rank >= topology().nodes() || (address && !Fiber::is_below_stack(*address)))
+    return 0;
   const auto end = fmt::format_to_n(
       text.data(), text.size(), "{}node {}, step {} on {}: {}", Activity::prefix(activity_), rank,
       nodes_[static_cast<std::size_t>(rank)].statistics.steps, topology().name(),

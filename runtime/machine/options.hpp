@@ -3,6 +3,7 @@
 #pragma once
 
 #include "wormcube/runtime/machine/messaging_options.hpp"
+#include "wormcube/runtime/network/link_fault.hpp"
 #include "wormcube/runtime/network/observer.hpp"
 
 #include <chrono>
@@ -10,8 +11,15 @@
 #include <cstdint>
 #include <functional>
 #include <string>
+#include <vector>
 
 namespace wormcube {
+
+/// How a message's bytes go from the sender's memory to the receiver's.
+enum class Transport : std::uint8_t {
+  copy,   ///< in one copy, when the whole path is held
+  flits,  ///< through the bounded queue of every link on the path, moved by routers
+};
 
 enum class ExecutorKind : std::uint8_t { threads, fibers };
 
@@ -30,6 +38,11 @@ struct MachineOptions {
   ExecutorKind executor = ExecutorKind::threads;
   bool all_port = false;     ///< one injection and ejection port per link, instead of one per node
   int virtual_channels = 2;  ///< per ring link: 2 (dateline) or 1
+  Transport transport = Transport::copy;
+  // With Transport::flits only.
+  std::size_t channel_capacity = 4;  ///< flits that a lane holds, 1 to most_channel_capacity
+  int routers = 0;                   ///< threads that routers share; 0: one per usable core
+  std::vector<FaultyLink> faults = {};
   /// A message of at most this many bytes whose receive is not posted yet is kept at the receiver,
   /// so its send is complete. A longer one waits in the sender's memory until it is received.
   Bytes eager_limit = 1024;
@@ -65,6 +78,7 @@ struct MachineOptions {
   NodeObserver* node_observer = nullptr;  ///< notified of each wait
 
   static constexpr int most_window = 1024;
+  static constexpr std::size_t most_channel_capacity = std::size_t{1} << 20;
   static constexpr Bytes least_stack_bytes = Bytes{64} << 10;  ///< to throw and format a text
 };
 

@@ -17,6 +17,10 @@ struct LinkStatistics {
   struct Channel {
     std::uint64_t messages = 0;
     Bytes bytes = 0;
+    /// With Transport::flits: how many flits found 0, 1, .. others in the lane's queue; its sum is
+    /// the flits that passed.
+    std::vector<std::uint64_t> occupancy = {};
+    std::uint64_t waited = 0;  ///< turns of a router in which the lane's front flit did not move
   };
 
   Link link;

@@ -1,378 +1,76 @@
-// A visit to the network: how worms are moved on, matched with receives, and copied.
+// Visits to the network: the ends of messages in flits, and who visits.
 // SPDX-License-Identifier: Apache-2.0
-#include "wormcube/runtime/base/error.hpp"
-#include "wormcube/runtime/network/body.hpp"
-#include "wormcube/runtime/network/network.hpp"
+#include "wormcube/runtime/network/drive.hpp"
 
 #include <algorithm>
-
-#include <fmt/core.h>
+#include <type_traits>
 
 namespace wormcube {
 
-/// One node's visit to the network: the waiters that it must carry on, first come, first served.
-/// With last come, first served, waiters that keep queueing for one busy port would delay all
-/// others in this visit; so each waits for at most those that came before it.
-/// \tparam Threads  how threads share the network: one text, an instantiation for each.
-template <class Threads>
-class Network::Drive {
- public:
-  Drive(Network& network, Rank visitor) : network_(network), visitor_(visitor) {}
-  ~Drive() {
-    if (moving_.count() > 0) network_.host_.moved_data(visitor_, moving_);
+template <class Threads, bool flits>
+void Network::Drive<Threads, flits>::match_head(Worm& worm, Arrival& arrival) {
+  TagTable& table = network_.tables_[worm.to];
+  worm.reserved = worm.path.size();
+  Receive* const receive = table.take_receive(worm.from, worm.tag, worm.context);
+  if (receive == nullptr) {
+    const auto [early, keeps] = table.keep_arriving(worm, is_kept(worm), network_.settings_.early);
+    arrival.early = early;
+    arrival.keeps = keeps;
+    arrival.buffer = early->data();
+    arrival.to = Cursor(std::span(&arrival.buffer, 1));
+    arrival.room = worm.bytes;
+    answer_queries(table, *early);
+    return release<Hold::taken>(table);
   }
-  Drive(const Drive&) = delete;
-  Drive& operator=(const Drive&) = delete;
+  release<Hold::taken>(table);
+  receive->was_early = false;
+  arrival.receive = receive;
+  if (!accepts(*receive, worm)) return;
+  arrival.to = Cursor(receive->data);
+  arrival.room = std::min(worm.bytes, receive->bytes);
+}
 
-  void carry_on(Waiter* given_back) noexcept {
-    while (given_back != nullptr) {
-      Waiter* const next = given_back->next;
-      take_over(given_back);
-      given_back = next;
-    }
-    carry_on();
+template <class Threads, bool flits>
+void Network::Drive<Threads, flits>::finish_message(Worm& worm, const Arrival& arrival) {
+  if (arrival.receive != nullptr) {
+    moved_ += worm.bytes;
+    complete(*arrival.receive);
+    return complete(worm);
   }
-
-  void launch(Worm& worm) noexcept {
-    guarded(worm.from, worm.step, [&] {
-      if (needs_no_reservation(worm)) {
-        worm.reserved = worm.path.size();
-        arrive<Hold::all_free>(worm);
-      } else {
-        advance(worm);
-      }
-    });
-    carry_on();
-  }
-  /// \param seeker  a receive or a query
-  void enter_table(auto& seeker) noexcept {
-    TagTable& table = network_.tables_[seeker.to];
-    if (Threads::are_one && table.is_free()) {
-      guarded(seeker.to, seeker.step, [&] { place<Hold::all_free>(seeker); });
-    } else if (table.template acquire<Threads>(seeker)) {
-      guarded(seeker.to, seeker.step, [&] { place<Hold::taken>(seeker); });
-    }
-    carry_on();
-  }
-
- private:
-  /// Whether a waiter has taken its reservations. If one thread does all, and they are all free, it
-  /// need not take them: nobody else asks for them before this visit is done with the waiter.
-  enum class Hold : std::uint8_t { taken, all_free };
-
-  // An action is code that may call the network; an observer's, that may look at it.
-  bool needs_no_reservation(const Worm& worm) const {
-    return Threads::are_one && worm.action == nullptr && network_.settings_.observer == nullptr &&
-           std::ranges::all_of(worm.path, [](const Reservation* each) { return each->is_free(); });
-  }
-
-  void take_over(Waiter* waiter) {
-    if (waiter == nullptr) return;
-    waiter->next = nullptr;
-    (handed_last_ == nullptr ? handed_ : handed_last_->next) = waiter;
-    handed_last_ = waiter;
-  }
-
-  void carry_on() noexcept {
-    if (handed_ != nullptr) carry_on_handed();
-  }
-  void carry_on_handed() noexcept {
-    while (handed_ != nullptr) {
-      Waiter* const waiter = handed_;
-      handed_ = waiter->next;
-      if (handed_ == nullptr) handed_last_ = nullptr;
-      const bool is_worm = waiter->kind == Waiter::Kind::worm;
-      const std::uint64_t step = static_cast<const Transfer*>(waiter)->step;
-      const Rank owner =
-          is_worm ? static_cast<Worm*>(waiter)->from : static_cast<Seeker*>(waiter)->to;
-      if (owner != visitor_) {
-        if ((carried_ >= most_carried || moved_ >= most_moved) &&
-            network_.host_.give_back(owner, *waiter)) {
-          continue;
-        }
-        ++carried_;
-      }
-      if (is_worm) {
-        Worm& worm = static_cast<Worm&>(*waiter);
-        guarded(owner, step, [&] {
-          if (is_channel(worm, worm.reserved)) {
-            counted(channel(worm, worm.reserved)).count_blocked();
-          }
-          granted(worm);
-          advance(worm);
-        });
-      } else {
-        guarded(owner, step, [&] {
-          waiter->kind == Waiter::Kind::receive
-              ? place<Hold::taken>(static_cast<Receive&>(*waiter))
-              : place<Hold::taken>(static_cast<TagQuery&>(*waiter));
-        });
-      }
-    }
-  }
-
-  // A channel that is held; its counts belong to this run.
-  VirtualChannel& counted(VirtualChannel& channel) const {
-    if (channel.is_new(network_.run_)) mark(channel);
-    return channel;
-  }
-  // Not inlined, like others that few messages need: so the rest is.
-  [[gnu::noinline]] void mark(const VirtualChannel& channel) const {
-    network_.channels_.mark(channel.id(), network_.run_);
-  }
-
-  // An error is the owner's failure, not that of the node whose thread carries the worm. The worm
-  // keeps what it holds; the machine stops.
-  template <class F>
-  void guarded(Rank owner, std::uint64_t step, F&& act) noexcept {
-    try {
-      act();
-    } catch (...) {
-      network_.host_.failed(owner, step, std::current_exception());
-    }
-  }
-
-  static bool is_channel(const Worm& worm, std::size_t entry) {
-    return entry > 0 && entry + 2 < worm.path.size();
-  }
-  static VirtualChannel& channel(const Worm& worm, std::size_t entry) {
-    return static_cast<VirtualChannel&>(*worm.path[entry]);
-  }
-
-  void granted(Worm& worm) {
-    const std::size_t entry = worm.reserved++;
-    if (network_.settings_.observer != nullptr && is_channel(worm, entry)) {
-      network_.settings_.observer->reserved(worm.from, worm.to, channel(worm, entry).id(),
-                                            static_cast<int>(entry) - 1);
-    }
-  }
-
-  void advance(Worm& worm) {
-    const std::size_t length = worm.path.size();
-    while (worm.reserved < length) {
-      // If it is not available, another thread may have the worm from here on.
-      if (!worm.path[worm.reserved]->template acquire<Threads>(worm)) return;
-      granted(worm);
-    }
-    arrive<Hold::taken>(worm);
-  }
-
-  template <Hold hold>
-  void release(TagTable& table) {
-    if constexpr (hold == Hold::taken) take_over(table.release<Threads>());
-  }
-  template <Hold hold>
-  void release_path(Worm& worm) {
-    for (Reservation* const link : worm.channels())
-      counted(static_cast<VirtualChannel&>(*link)).count_message(worm.bytes);
-    if constexpr (hold == Hold::taken) {
-      const std::size_t table = worm.path.size() - 1;
-      for (std::size_t entry = 0; entry < table; ++entry)
-        take_over(worm.path[entry]->template release<Threads>());
-    }
-  }
-
-  // All of the worm's path is its own, including the tag table of its destination.
-  template <Hold hold>
-  void arrive(Worm& worm) {
-    TagTable& table = network_.tables_[worm.to];
-    if constexpr (hold == Hold::taken) {
-      if (worm.action != nullptr) return act(worm, table);
-    }
-    Receive* const receive = table.take_receive(worm.from, worm.tag, worm.context);
-    if (receive == nullptr) return arrive_first<hold>(worm, table);
-    release<hold>(table);
-    receive->was_early = false;
-    if (!accepts(*receive, worm)) return;
-    move_data(worm, *receive);
-    complete(*receive);
-    release_path<hold>(worm);
-    complete(worm);
-  }
-  void act(Worm& worm, TagTable& table) {
+  TagTable& table = network_.tables_[worm.to];
+  if (worm.action != nullptr) {
     timed(worm.bytes, [&] { (*worm.action)(); });
-    take_over(table.release<Threads>());
-    release_path<Hold::taken>(worm);
-    complete(worm);
+    release<Hold::taken>(table);
+    return complete(worm);
   }
-  template <Hold hold>
-  void arrive_first(Worm& worm, TagTable& table) {
-    if (EarlyMessage* const early =
-            is_kept(worm) ? table.keep_short(worm, network_.settings_.early) : nullptr) {
-      const Span buffer = early->data();
-      timed(worm.bytes, [&] {
-        is_one_line(worm) ? copy_line(worm, buffer)
-                          : copy_body(worm, Cursor(std::span(&buffer, 1)));
-      });
-      answer_queries(table, *early);
-      release<hold>(table);
-      release_path<hold>(worm);
-      complete(worm);
-    } else {
-      worm.state = Worm::State::absorbed;
-      EarlyMessage& absorbed = table.keep_absorbed(worm);
-      release_path<hold>(worm);
-      answer_queries(table, absorbed);
-      release<hold>(table);  // the last touch: a receive may now complete the worm
-    }
+  EarlyMessage& early = *arrival.early;
+  early.is_arriving = false;
+  Receive* const taker = early.taker;
+  if (taker == nullptr) {
+    if (!arrival.keeps) worm.state = Worm::State::absorbed;
+    release<Hold::taken>(table);  // a receive may now complete a worm that is not kept
+    if (arrival.keeps) complete(worm);
+    return;
   }
-
-  // The worm's thread holds the table; the message has just become an unexpected one.
-  void answer_queries(TagTable& table, EarlyMessage& early) {
-    while (TagQuery* const query = table.take_query(early)) {
-      const bool claims = query->action == TagQuery::Action::claim;
-      if (claims) table.claim(early);
-      query->found_message(early);
-      answer(*query, &early);
-      if (claims) return;
-    }
-  }
-  void answer(TagQuery& query, EarlyMessage* early) {
-    query.early = early;
-    query.found = early != nullptr;
-    tell(query, query.to);
-  }
-
-  // The tag table of the receive's, or query's, node is its own.
-  template <Hold hold>
-  void place(Receive& receive) {
-    TagTable& table = network_.tables_[receive.to];
-    if (receive.claimed != nullptr) return deliver<hold>(table, *receive.claimed, receive);
-    if (EarlyMessage* const early = table.take_early(receive))
-      return deliver<hold>(table, *early, receive);
-    table.post(receive);
-    release<hold>(table);
-  }
-
-  template <Hold hold>
-  void place(TagQuery& query) {
-    TagTable& table = network_.tables_[query.to];
-    if (query.action == TagQuery::Action::withdraw) {
-      query.found = table.withdraw(*query.receive);
-      release<hold>(table);
-      return tell(query, query.to);
-    }
-    EarlyMessage* const early =
-        query.action == TagQuery::Action::claim ? table.take_early(query) : table.look(query);
-    if (early == nullptr && query.may_wait) {
-      table.wait_for_message(query);
-      return release<hold>(table);
-    }
-    // Its statistics, while they cannot change.
-    if (early != nullptr) query.found_message(*early);
-    release<hold>(table);
-    answer(query, early);
-  }
-
-  template <Hold hold>
-  void deliver(TagTable& table, EarlyMessage& early, Receive& receive) {
-    receive.was_early = true;
-    if (!accepts(receive, early)) return;
-    Worm* const worm = early.worm;
-    if (worm == nullptr) {
-      const Bytes bytes = std::min(early.bytes, receive.bytes);
-      timed(bytes, [&] { Cursor(receive.data).write(early.data().first(bytes)); });
-    }
-    table.recycle(&early, network_.settings_.early);
-    release<hold>(table);
-    if (worm != nullptr) move_data(*worm, receive);
-    complete(receive);
-    if (worm != nullptr) complete(*worm);
-  }
-
-  bool is_kept(const Worm& worm) const {
-    return !worm.synchronous && worm.bytes <= std::max(network_.settings_.eager_limit,
-                                                       network_.settings_.unexpected_limit);
-  }
-
-  // Records what the receive has taken.
-  bool accepts(Receive& receive, const auto& message) {
-    receive.found_message(message);
-    if (!receive.exact || message.bytes == receive.bytes) return true;
-    refuse(receive, message);
-    return false;
-  }
-  [[gnu::noinline]] void refuse(const Receive& receive, const auto& message) {
-    network_.host_.wrong({message.from, receive.to, message.tag, message.bytes, receive.bytes});
-    network_.host_.failed(receive.to, receive.step,
-                          std::make_exception_ptr(UsageError(fmt::format(
-                              "receives {} bytes from node {} with tag {}, but the message has {}",
-                              receive.bytes, message.from, message.tag, message.bytes))));
-  }
-
-  // In a cache line or two: what most short messages are, without a call.
-  static bool is_one_line(const Worm& worm) { return worm.data.size() == 1 && worm.bytes <= 64; }
-  static void copy_line(const Worm& worm, Span to) {
-    if (worm.bytes > 0) std::memcpy(to.data(), worm.data.front().data(), worm.bytes);
-  }
-  void move_data(const Worm& worm, const Receive& receive) {
-    if (is_one_line(worm) && receive.data.size() == 1 && worm.bytes <= receive.bytes)
-      return timed(worm.bytes, [&] { copy_line(worm, receive.data.front()); });
-    move_pieces(worm, receive);
-  }
-  // For a message that is longer than the buffer, the part that fits.
-  [[gnu::noinline]] void move_pieces(const Worm& worm, const Receive& receive) {
-    Cursor to(receive.data);
-    if (worm.bytes > receive.bytes) {
-      timed(receive.bytes, [&] { copy_body_first(worm, receive.bytes, to); });
-    } else {
-      timed(worm.bytes, [&] {
-        receive.unread ? copy_body_past_caches(worm, to) : copy_body(worm, to);
-      });
-    }
-  }
-  template <class F>
-  void timed(Bytes bytes, F&& move) {
-    moved_ += bytes;
-    if (!network_.settings_.timing) return move();
-    const auto start = network_.host_.own_time();
-    move();
-    moving_ += network_.host_.own_time() - start;
-  }
-
-  void complete(Receive& receive) {
-    receive.done = true;
-    tell(receive, receive.to);
-  }
-  void tell(Transfer& transfer, Rank owner) {
-    switch (transfer.template settle<Threads>()) {
-      case Transfer::Progress::awaited:
-        return network_.host_.completed(owner);
-      case Transfer::Progress::watched:
-        return network_.host_.noticed(owner);
-      default:
-        return;
-    }
-  }
-  void complete(Worm& worm) {
-    Worm* const successor = worm.successor;
-    worm.state = Worm::State::done;
-    tell(worm, worm.from);
-    if (successor != nullptr) let_follow(*successor);
-  }
-  // The successor's step is not complete before it is, so it is still there.
-  [[gnu::noinline]] void let_follow(Worm& successor) {
-    if (successor.path.front()->template acquire<Threads>(successor)) take_over(&successor);
-  }
-
-  Network& network_;
-  const Rank visitor_;
-  int carried_ = 0;  // waiters of others
-  Bytes moved_ = 0;
-  std::chrono::nanoseconds moving_{0};
-  Waiter* handed_ = nullptr;
-  Waiter* handed_last_ = nullptr;
-};
+  take_from_buffer(early, *taker);
+  table.recycle(&early, network_.settings_.early);
+  release<Hold::taken>(table);
+  complete(*taker);
+  complete(worm);
+}
 
 template <class F>
-void Network::drive(Rank visitor, F&& f) noexcept {
-  if (one_thread_) {
-    Drive<OneThread> drive(*this, visitor);
-    f(drive);
-  } else {
-    Drive<SeveralThreads> drive(*this, visitor);
-    f(drive);
+auto Network::drive(Rank visitor, F&& f) noexcept {
+  const auto with = [&]<class D>(std::type_identity<D>) {
+    D drive(*this, visitor);
+    return f(drive);
+  };
+  if (routers_ == nullptr) {
+    return one_thread_ ? with(std::type_identity<Drive<OneThread, false>>())
+                       : with(std::type_identity<Drive<SeveralThreads, false>>());
   }
+  return one_thread_ ? with(std::type_identity<Drive<OneThread, true>>())
+                     : with(std::type_identity<Drive<SeveralThreads, true>>());
 }
 void Network::launch(Worm& worm) noexcept {
   drive(worm.from, [&](auto& drive) { drive.launch(worm); });
@@ -382,6 +80,15 @@ void Network::post(Receive& receive) noexcept {
 }
 void Network::ask(TagQuery& query) noexcept {
   drive(query.to, [&](auto& drive) { drive.enter_table(query); });
+}
+bool Network::enter_table(Worm& worm) noexcept {
+  return drive(worm.to, [&](auto& drive) { return drive.enter_table(worm); });
+}
+void Network::match(Worm& worm, Arrival& arrival) noexcept {
+  drive(worm.to, [&](auto& drive) { drive.match(worm, arrival); });
+}
+void Network::finish(Worm& worm, const Arrival& arrival) noexcept {
+  drive(worm.to, [&](auto& drive) { drive.finish(worm, arrival); });
 }
 void Network::carry_on(Waiter* given_back) noexcept {
   const Rank owner = given_back->kind == Waiter::Kind::worm ? static_cast<Worm*>(given_back)->from

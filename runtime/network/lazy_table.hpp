@@ -48,6 +48,12 @@ class LazyTable {
     return pages_of(count) * sizeof(Atomic<Page*>);
   }
 
+  /// The object, or null if there is none yet. Any thread.
+  T* find(std::size_t index) {
+    Entry* const entry =
+        page(index / page_slots).slots[index % page_slots].load(std::memory_order_acquire);
+    return entry != nullptr ? &entry->object : nullptr;
+  }
   template <class... Arguments>
   T& get(std::size_t index, Arguments&&... arguments) {
     Atomic<Entry*>& slot = page(index / page_slots).slots[index % page_slots];

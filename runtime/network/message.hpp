@@ -22,6 +22,8 @@ namespace wormcube {
 /// The context of the messages of steps.
 inline constexpr std::uint32_t step_context = ~std::uint32_t{0};
 
+struct Input;  // of a router (lane.hpp)
+
 /// One end of a message that a node has under way.
 struct Transfer : Waiter, Completion {
   explicit Transfer(Kind what) : Waiter(what) {}
@@ -72,6 +74,7 @@ struct Worm : Transfer {
   State state = State::done;
   Worm* successor = nullptr;  ///< to launch when this is done: keeps order where routes differ
   bool follows = false;       ///< is another's successor
+  Input* input = nullptr;     ///< in flits: where it arrives
 
   /// The virtual channels of its path.
   std::span<Reservation* const> channels() const {
@@ -92,6 +95,8 @@ struct MatchKey {
   friend bool operator==(const MatchKey&, const MatchKey&) = default;
 };
 
+struct Receive;
+
 /// A message that was here before its receive. The fields of the search lie in one cache line, a
 /// short body in the next.
 struct alignas(64) EarlyMessage {
@@ -102,10 +107,13 @@ struct alignas(64) EarlyMessage {
   std::uint32_t context = step_context;
   Bytes bytes = 0;
   std::uint64_t note = 0;
-  Worm* worm = nullptr;                 ///< absorbed: the data is in the sender's memory
+  /// Absorbed: the data is in the sender's memory. In flits: its send waits until it is received.
+  Worm* worm = nullptr;
   std::array<std::byte, 64> own;        ///< the buffer of a short body
   std::unique_ptr<std::byte[]> buffer;  ///< of a longer one
   Bytes capacity = 0;                   ///< of that
+  Receive* taker = nullptr;             ///< in flits: has taken it, and waits for its tail
+  bool is_arriving = false;             ///< in flits: its tail is not here yet
   /// Without its body.
   static constexpr Bytes header = 88;
   using Key = MatchKey;

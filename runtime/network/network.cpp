@@ -3,6 +3,7 @@
 #include "wormcube/runtime/network/network.hpp"
 
 #include "wormcube/runtime/network/known_paths.hpp"
+#include "wormcube/runtime/network/routers.hpp"
 
 #include <algorithm>
 #include <utility>
@@ -23,7 +24,10 @@ Network::Network(Routing routing, Settings settings, NetworkHost& host)
       tables_(static_cast<std::size_t>(routing_.topology().nodes())),
       known_paths_(routing_.topology().nodes() > KnownPaths::most_nodes
                        ? 0
-                       : static_cast<std::size_t>(routing_.topology().nodes())) {}
+                       : static_cast<std::size_t>(routing_.topology().nodes())) {
+  if (settings.routers != nullptr)
+    routers_ = std::make_unique<Routers>(*this, host, *settings.routers, settings.all_port);
+}
 Network::~Network() = default;
 
 double Network::bytes_of_tables(const Routing& routing, const Settings& settings) {
@@ -115,6 +119,7 @@ std::string Network::describe(const Worm& worm, std::size_t entry) const {
 std::string Network::held_links(const Worm& worm) const {
   std::string text;
   if (worm.state != Worm::State::travelling) return text;
+  if (routers_ != nullptr) return text;  // they say it, with the flits
   for (std::size_t entry = 1; entry < std::min(worm.reserved, worm.path.size() - 2); ++entry) {
     text += (text.empty() ? "" : ", ") +
             routing_.channel_name(static_cast<const VirtualChannel*>(worm.path[entry])->id());
@@ -157,6 +162,7 @@ void Network::reset() {
   link_ports_.each(free);
   std::ranges::for_each(node_ports_, free);
   for (TagTable& table : tables_) table.reset();
+  if (routers_ != nullptr) routers_->reset();
 }
 
 }  // namespace wormcube

@@ -24,6 +24,9 @@
 namespace wormcube {
 
 class KnownPaths;
+class Routers;
+struct Arrival;
+struct RouterSettings;
 
 /// What the network reports to the machine.
 class NetworkHost {
@@ -43,6 +46,19 @@ class NetworkHost {
   /// Asks a node to carry on its own worm or receive, with Network::carry_on(). True: it will, and
   /// the caller must not touch the waiter. False: it is busy.
   virtual bool give_back(Rank node, Waiter& waiter) noexcept = 0;
+
+  // Of routers, for --transport flits. A router's task calls them, but for call_router.
+
+  /// This task must look again at what its routers have. Any thread.
+  virtual void call_router(int /*task*/) noexcept {}
+  /// Before it looks.
+  virtual void answer_calls(int /*task*/) noexcept {}
+  /// It has nothing to do until it is called. Returns at once if it was called since it answered.
+  virtual void wait_for_call(int /*task*/) {}
+  virtual void let_others_run(int /*task*/, bool /*it_moved*/) {}
+  virtual bool all_nodes_have_ended() const noexcept { return false; }
+  virtual bool is_stopping() const noexcept { return false; }
+
   /// With Settings::timing: the clock of the calling node, and how long it has moved data.
   virtual std::chrono::nanoseconds own_time() noexcept = 0;
   virtual void moved_data(Rank node, std::chrono::nanoseconds time) noexcept = 0;
@@ -53,8 +69,8 @@ class NetworkHost {
 /// table. With the table it finds a posted receive, and its payload moves, in one copy from memory
 /// to memory while the path is held. Or it finds none: then a payload of up to `eager_limit` bytes
 /// moves in the same way into a buffer of the table for unexpected messages; a longer one's header
-/// is absorbed there. Either way the path is free again; an absorbed message is copied by the receive
-/// that comes later, and the sender's memory stays pinned until then.
+/// is absorbed there. Either way the path is free again; an absorbed message is copied by the
+/// receive that comes later, and the sender's memory stays pinned until then.
 ///
 /// No thread waits in here. A worm that cannot have its next reservation stays behind in that
 /// reservation's queue. The thread that releases it takes the worm over and moves header and body
@@ -94,6 +110,7 @@ class Network {
     bool timing;
     Bytes unexpected_limit = 0;  ///< as MachineOptions
     TagTable::Limits early = TagTable::usual;
+    const RouterSettings* routers = nullptr;  ///< null: one thread copies a whole message
   };
   static constexpr int most_carried = 16;
   static constexpr Bytes most_moved = Bytes{64} << 10;
@@ -119,6 +136,30 @@ class Network {
   void ask(TagQuery& query) noexcept;
   /// What was given back to its owner: a chain by Waiter::next, the oldest first.
   void carry_on(Waiter* given_back) noexcept;
+
+  // For routers.
+
+  Routers* routers() { return routers_.get(); }
+  const Routers* routers() const { return routers_.get(); }
+  /// The number of this run.
+  std::uint64_t run() const { return run_; }
+  /// A channel that the caller's worm holds; its counts belong to this run.
+  VirtualChannel& counted(VirtualChannel& channel) {
+    if (channel.is_new(run_)) mark(channel);
+    return channel;
+  }
+  /// Tells the observer that the worm has this channel.
+  void notify(const Worm& worm, Channel channel, int hop) {
+    if (settings_.observer != nullptr)
+      settings_.observer->reserved(worm.from, worm.to, channel, hop);
+  }
+  /// The worm has arrived: asks for its destination's tag table. False: Routers::resume() follows.
+  bool enter_table(Worm& worm) noexcept;
+  /// With the table: finds the worm's receive or a buffer; releases the table.
+  void match(Worm& worm, Arrival& arrival) noexcept;
+  /// The tail has arrived. With the table, unless the head has found a receive; releases it. The
+  /// worm is its sender's again.
+  void finish(Worm& worm, const Arrival& arrival) noexcept;
 
   /// The name of an entry of a worm's path: "channel 3->4 vc 1", "injection port of node 3", ...
   /// Only while no thread is in the network.
@@ -147,11 +188,13 @@ class Network {
   struct alignas(64) LinkPorts {  // two nodes' ports share no cache line
     Reservation injection, ejection;
   };
-  template <class Threads>
+  template <class Threads, bool flits>
   class Drive;
 
   template <class F>
-  void drive(Rank visitor, F&& f) noexcept;
+  auto drive(Rank visitor, F&& f) noexcept;
+  // Not inlined, like others that few messages need: so the rest is.
+  [[gnu::noinline]] void mark(const VirtualChannel& channel) { channels_.mark(channel.id(), run_); }
   void find_path(Worm& worm, const Op& op);
 
   Routing routing_;
@@ -165,6 +208,7 @@ class Network {
   std::vector<KnownPaths> known_paths_;  // of each node; none in a large network
   std::uint64_t run_ = 1;                // its number
   bool one_thread_ = false;
+  std::unique_ptr<Routers> routers_;
 };
 
 }  // namespace wormcube

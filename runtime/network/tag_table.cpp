@@ -103,17 +103,20 @@ void TagTable::append(EarlyMessage& early) {
   newest_ = &early;
 }
 
+void TagTable::make_room(EarlyMessage& early, Bytes bytes) {
+  if (bytes <= sizeof early.own || bytes <= early.capacity) return;
+  const Bytes capacity = buffer_capacity(bytes);
+  early.buffer = std::make_unique_for_overwrite<std::byte[]>(capacity);
+  capacity_ += capacity - early.capacity;
+  early.capacity = capacity;
+}
+
 EarlyMessage* TagTable::keep_short(const Worm& worm, const Limits& limits) {
   const Bytes room = limits.bytes - buffered_;
   if (buffers_ >= limits.messages || limits.header > room || worm.bytes > room - limits.header)
     return nullptr;
   EarlyMessage* const early = fresh();
-  if (worm.bytes > sizeof early->own && early->capacity < worm.bytes) {
-    const Bytes capacity = buffer_capacity(worm.bytes);
-    early->buffer = std::make_unique_for_overwrite<std::byte[]>(capacity);
-    capacity_ += capacity - early->capacity;
-    early->capacity = capacity;
-  }
+  make_room(*early, worm.bytes);
   early->from = worm.from;
   early->tag = worm.tag;
   early->context = worm.context;
@@ -123,8 +126,23 @@ EarlyMessage* TagTable::keep_short(const Worm& worm, const Limits& limits) {
   append(*early);
   ++buffers_;
   buffered_ += limits.header + worm.bytes;
-  peak_ = std::max(peak_, buffered_);
+  peak_ = std::max(peak_, buffered_ + not_kept_);
   return early;
+}
+
+std::pair<EarlyMessage*, bool> TagTable::keep_arriving(Worm& worm, bool may_keep,
+                                                       const Limits& limits) {
+  EarlyMessage* early = may_keep ? keep_short(worm, limits) : nullptr;
+  const bool is_kept = early != nullptr;
+  if (!is_kept) {
+    early = &keep_absorbed(worm);
+    make_room(*early, worm.bytes);
+    not_kept_ += worm.bytes;
+    peak_ = std::max(peak_, buffered_ + not_kept_);
+  }
+  early->is_arriving = true;
+  early->taker = nullptr;
+  return {early, is_kept};
 }
 
 EarlyMessage& TagTable::keep_absorbed(Worm& worm) {
@@ -143,11 +161,13 @@ void TagTable::recycle(EarlyMessage* early, const Limits& limits) {
   if (early->worm == nullptr) {
     --buffers_;
     buffered_ -= limits.header + early->bytes;
-    if (early->capacity > 0 && capacity_ > 2 * limits.bytes) {  // what large ones have left over
-      capacity_ -= early->capacity;
-      early->buffer.reset();
-      early->capacity = 0;
-    }
+  } else {
+    not_kept_ -= std::min(not_kept_, early->bytes);
+  }
+  if (early->capacity > 0 && capacity_ > 2 * limits.bytes) {  // what large ones have left over
+    capacity_ -= early->capacity;
+    early->buffer.reset();
+    early->capacity = 0;
   }
   if (early == &own_) {
     own_is_free_ = true;
@@ -180,7 +200,7 @@ void TagTable::reset() noexcept {
   unused_ = nullptr;
   for (const auto& early : all_) early->next = std::exchange(unused_, early.get());
   buffers_ = 0;
-  buffered_ = peak_ = 0;
+  buffered_ = not_kept_ = peak_ = 0;
 }
 
 }  // namespace wormcube

@@ -60,6 +60,9 @@ class alignas(64) TagTable final : public Reservation {
   /// An entry with a buffer for a short unexpected message, or null if there is no room.
   EarlyMessage* keep_short(const Worm& worm, const Limits& limits = usual);
   EarlyMessage& keep_absorbed(Worm& worm);
+  /// In flits: an entry with a buffer for all of a message whose head has arrived, whatever its
+  /// size. \return  also whether it counts as kept, so that its send does not wait
+  std::pair<EarlyMessage*, bool> keep_arriving(Worm& worm, bool may_keep, const Limits& limits);
   void recycle(EarlyMessage* early, const Limits& limits = usual);
 
   /// A query that waits for a message.
@@ -96,6 +99,7 @@ class alignas(64) TagTable final : public Reservation {
   TagQuery* take_oldest_query(const EarlyMessage& early);
   EarlyMessage* look_for_any(const Seeker& seeker) const;
   EarlyMessage* fresh();
+  void make_room(EarlyMessage& early, Bytes bytes);
   void append(EarlyMessage& early);
   void unlink(EarlyMessage& early);
 
@@ -111,7 +115,8 @@ class alignas(64) TagTable final : public Reservation {
   std::uint32_t buffers_ = 0;  // in use
   bool own_is_free_ = true;
   Bytes buffered_ = 0;                              // in these buffers
-  Bytes peak_ = 0;                                  // the most of that
+  Bytes not_kept_ = 0;                              // in buffers of messages whose send waits
+  Bytes peak_ = 0;                                  // the most of both
   Bytes capacity_ = 0;                              // of all buffers there are
   std::vector<std::unique_ptr<EarlyMessage>> all_;  // owns every other
   EarlyMessage own_;  // most nodes need one at a time, so this is used first

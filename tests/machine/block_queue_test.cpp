@@ -23,7 +23,7 @@ struct Turn {
 struct Turns {
   Turns(int tasks, std::size_t block) : all(static_cast<std::size_t>(tasks)) {
     for (int i = 0; i < tasks; ++i) all[i].number = i;
-    queue.own(all, block);
+    queue.own(all, {}, block);
   }
   void append(std::initializer_list<int> numbers) {
     for (const int i : numbers) queue.append(all[i]);

@@ -187,6 +187,11 @@ MachineOptions random_options(Random& random) {
   options.window = random.of({1, 2, 2, 3, 4, 8});
   options.lock_step = random.one_in(6);
   options.all_port = random.one_in(2);
+  if (random.one_in(3)) {
+    options.transport = Transport::flits;
+    options.channel_capacity = random.of<std::size_t>({1, 2, 4});
+    options.routers = random.of({1, 2, 3});
+  }
   options.eager_limit = random.of<Bytes>({0, 16, 64, 1024, Bytes{64} << 10});
   options.messaging.unexpected_limit = random.of<Bytes>({0, 0, 2000});
   if (random.one_in(3)) options.messaging.shuffle = random(~0ULL);

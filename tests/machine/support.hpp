@@ -84,10 +84,14 @@ std::string message_of(F&& f) {
 
 inline std::string describe(const MachineOptions& options) {
   return std::string(options.executor == ExecutorKind::threads ? "threads" : "fibers") +
-         (options.all_port ? " all-port" : " one-port") + ", eager limit " +
-         std::to_string(options.eager_limit) + (options.lock_step ? ", lock step" : "") +
-         ", window " + std::to_string(options.window) + ", workers " +
-         std::to_string(options.workers);
+         (options.all_port ? " all-port" : " one-port") +
+         (options.transport == Transport::flits
+              ? ", flits, capacity " + std::to_string(options.channel_capacity) + ", routers " +
+                    std::to_string(options.routers)
+              : "") +
+         ", eager limit " + std::to_string(options.eager_limit) +
+         (options.lock_step ? ", lock step" : "") + ", window " + std::to_string(options.window) +
+         ", workers " + std::to_string(options.workers);
 }
 
 /// Threads, fibers, and fibers of one worker, which does not synchronise and reserves no free path;

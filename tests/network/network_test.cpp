@@ -200,7 +200,7 @@ TEST_CASE("a worm waits for a channel that another holds and continues when it g
   });
 }
 
-// Node 0's long message holds its path while many others queue up behind it, one after the other; the
+// Node 0's long message holds its path while many others queue up behind it, one by one; the
 // visit that releases the path is handed them all.
 TEST_CASE("a visit gives back what it need not carry, and the owners carry it on", "[network]") {
   const bool owners_wait = GENERATE(true, false);
@@ -529,7 +529,7 @@ TEST_CASE("a network of 400 million links takes memory for those that are used",
   // A slot for each link would be 3 GiB; shadow memory is large.
   if (!sanitized) CHECK(resident_bytes() - before < 500 * mebibyte);
   const double reported =
-      Network::bytes_of_tables(bench.network.routing(), {all_port, 1, 0, nullptr, false});
+      Network::bytes_of_tables(bench.network.routing(), {all_port, 0, nullptr, false});
   CHECK(reported > 12 * mebibyte);
   CHECK(reported < 50 * mebibyte);
 }

@@ -53,6 +53,7 @@ struct RunCommand {
   MachineFlags machine;
   TraceOptions trace;
   OutputOptions output;
+  std::string occupancy;
   std::string plot;  // a file, HTML or SVG by its name
   std::string schedule;
 };
@@ -146,6 +147,7 @@ Json result_json(const Context& context, Json json, const RunResult& result,
   put(json, "busbw_gb_per_s", json_value(result.busbw_gb_per_s), "no data, or no time");
   put(json, "wrong", result.wrong ? Json(*result.wrong) : Json(nullptr), "--no-verify");
   if (!result.first_wrong.empty()) json["first_wrong"] = result.first_wrong;
+  add_wrong_pairs(json, result);
   json["messages"] = result.messages;
   for (const auto& [name, value] : {std::pair("link_bytes_max", json_value(result.link_bytes_max)),
                                     std::pair("blocked", Json(result.blocked)),
@@ -245,12 +247,14 @@ class Runs {
     const Json& workers = json.at("workers");
     results_.add(run_cells(result, settled.all_port, workers.is_null() ? "-" : workers.dump()),
                  std::move(json));
-    if (run.links) results_.add_links(channels_json(result, row.topology));
+    if (!options_.output.links.empty()) results_.add_links(channels_json(result, row.topology));
+    if (!options_.occupancy.empty()) write_occupancy(options_.occupancy, result, row.topology);
     note_remark(results_, algorithm, row.topology);
     note_bits(results_, row.collective, row.topology);
     if (trace_ != nullptr) write_trace(row);
     if (result.passed()) return passed;
     results_.note(fmt::format("{}: WRONG: {}", row.title, result.first_wrong));
+    if (!options_.machine.transport.faults.empty()) note_wrong_pairs(results_, row.title, result);
     return failed;
   }
 
@@ -297,6 +301,7 @@ ExitCode run(Context& context, const RunCommand& given) {
           options.plot));
     }
     require_writable(options.plot);
+    require_writable(options.occupancy);
     if (!options.plot.ends_with(".html")) {
       apps::require_picture_format(apps::picture_format(options.plot));
     }
@@ -310,16 +315,16 @@ ExitCode run(Context& context, const RunCommand& given) {
   options.run.verify = !options.no_verify;
   options.run.in_place = options.what.call.in_place;
   options.run.share_here = share_here(context);
-  options.run.links = !options.output.links.empty();
-  if (options.run.links && options.machine.in_processes()) {
-    throw UsageError(fmt::format("--links has no effect with --executor {}: {}",
-                                 options.machine.executor, no_links));
-  }
+  if (!options.occupancy.empty() && !options.machine.transport.in_flits())
+    throw UsageError("--occupancy applies to --transport flits");
+  options.run.links = !options.output.links.empty() || !options.occupancy.empty();
+  const std::string no_effect =
+      fmt::format("has no effect with --executor {}: ", options.machine.executor);
+  if (options.run.links && options.machine.in_processes())
+    throw UsageError("--links " + no_effect + no_links);
   if (options.trace.wanted() && options.machine.in_processes()) {
-    throw UsageError(
-        fmt::format("--trace has no effect with --executor {}: a trace covers only this process; "
-                    "use threads or fibers",
-                    options.machine.executor));
+    throw UsageError("--trace " + no_effect +
+                     "a trace covers only this process; use threads or fibers");
   }
   const std::vector<Bytes> sizes =
       operation->moves_data ? parse_sizes(options.bytes) : std::vector<Bytes>{0};
@@ -337,9 +342,11 @@ ExitCode run(Context& context, const RunCommand& given) {
     in_dry_run[&row.collective] = failure_in_dry_run(context, row, run, options.machine);
   }
   const Topology& first = sweep.topologies().front();
-  if (options.trace.wanted() && !sweep.is_single()) {
-    throw UsageError("--trace needs a single algorithm, network and size");
-  }
+  const char* const single = options.trace.wanted()       ? "--trace"
+                             : !options.occupancy.empty() ? "--occupancy"
+                                                          : nullptr;
+  if (single != nullptr && !sweep.is_single())
+    throw UsageError(fmt::format("{} needs a single algorithm, network and size", single));
   std::optional<RunTrace> trace;
   if (options.trace.wanted()) trace.emplace(first, options.trace.cut(first.nodes()));
 
@@ -443,11 +450,7 @@ Action add_run(CLI::App& program) {
   add_call_options(app, options->what.call);
   add_choice_options(app, options->choice, options->run.model);
   add_output_options(app, options->output);
-  app.add_option("--links", options->output.links,
-                 "Write the traffic of each channel during one extra, untimed call")
-      ->type_name("FILE.csv|.json")
-      ->check(file_name())
-      ->group("Output");
+  add_link_options(app, options->output.links, options->occupancy);
   app.add_option("--plot", options->plot,
                  "Plot the results (like `wormcube plot` with the JSON output)")
       ->type_name("FILE.html|.svg|.pdf|.png")

@@ -30,6 +30,7 @@ Cluster::Settings settings_of(const MachineFlags& flags, bool timing) {
 }  // namespace
 
 void require_cluster(const Context& context, const MachineFlags& flags, const Topology& topology) {
+  flags.transport.validate(flags.executor);
   if (!flags.in_processes()) return;
   if (context.cluster() == nullptr) {
     throw UsageError(
@@ -94,9 +95,8 @@ void add_machine_json(const Context& context, Json& json, const MachineFlags& fl
                       const MachineOptions& options, Rank nodes) {
   json["executor"] = flags.executor;
   json["network"] = flags.in_processes() ? "mpi" : "emulated";
-  json["channel_capacity"] = nullptr;
-  json["channel_capacity_reason"] = "only --transport flits has flit queues";
   if (!flags.in_processes()) {
+    add_transport_json(json, options);
     json["eager_limit"] = options.eager_limit;
     json["virtual_channels"] = options.virtual_channels;
     json["lock_step"] = options.lock_step;
@@ -114,7 +114,8 @@ void add_machine_json(const Context& context, Json& json, const MachineFlags& fl
   json["mpi_library"] = context.cluster()->library();
   json["eager_limit"] =
       settings_of(flags, false).eager_limit.value_or(context.cluster()->default_eager_limit());
-  for (const char* name : {"virtual_channels", "lock_step", "window"}) {
+  for (const char* name :
+       {"transport", "channel_capacity", "virtual_channels", "lock_step", "window"}) {
     json[name] = nullptr;
     json[std::string(name) + "_reason"] = no_links;
   }

@@ -54,6 +54,7 @@ void add_machine_options(CLI::App& app, MachineFlags& flags, Executors executors
           ->type_name("N[K|M|G]")
           ->capture_default_str()
           ->group("Machine");
+  if (all) add_transport_options(app, flags.transport);
   add_virtual_channels_option(app, flags.virtual_channels);
   app.add_flag("--lockstep", flags.lock_step, "Synchronise all nodes after each step")
       ->group("Machine");
@@ -78,6 +79,11 @@ void add_machine_options(CLI::App& app, MachineFlags& flags, Executors executors
 }
 
 void require_workers(const MachineFlags& flags, const Topology& topology) {
+  if (flags.transport.in_flits()) {
+    MachineOptions options;
+    flags.transport.resolve(options);
+    require_links(topology, options.faults);
+  }
   if (flags.executor == "threads") require_threads(topology.nodes());
   if (flags.workers == 0 || flags.in_processes()) return;
   if (flags.executor == "threads") {
@@ -140,6 +146,7 @@ MachineOptions MachineFlags::resolve(Context& context, bool all_port) const {
   options.executor = executor == "fibers" ? ExecutorKind::fibers : ExecutorKind::threads;
   options.all_port = all_port;
   options.virtual_channels = virtual_channels;
+  transport.resolve(options);
   options.eager_limit = parse_bytes(eager_limit);
   options.lock_step = lock_step;
   options.window = lock_step ? 1 : window;
@@ -152,13 +159,13 @@ MachineOptions MachineFlags::resolve(Context& context, bool all_port) const {
 
 std::string machine_text(const MachineOptions& options) {
   return fmt::format(
-      "nodes as {}{}, eager limit {}, {} virtual channels per ring link, {}, {}",
+      "nodes as {}{}, {}, eager limit {}, {} virtual channels per ring link, {}, {}",
       options.executor == ExecutorKind::threads ? std::string("threads")
       : options.workers == 0
           ? std::string("fibers")
           : fmt::format("fibers on {} worker{}", options.workers, options.workers == 1 ? "" : "s"),
-      options.pin ? " pinned to cores" : "", bytes_text(static_cast<double>(options.eager_limit)),
-      options.virtual_channels,
+      options.pin ? " pinned to cores" : "", transport_text(options),
+      bytes_text(static_cast<double>(options.eager_limit)), options.virtual_channels,
       options.lock_step ? "lock step"
       : options.window == 1
           ? "free running"

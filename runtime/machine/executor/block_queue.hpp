@@ -47,7 +47,7 @@ class TaskBlock {
 /// that have not run yet, in their order; then those that can continue, first come, first served,
 /// including those that become ready meanwhile. The turn ends when none of them can continue, or
 /// after `most_rounds` times as many runs as the block has tasks. Blocks have their turns first
-/// come, first served. A
+/// come, first served.
 ///
 /// Threads     the worker's.
 /// Invariants  a task is in one list at most. A block with tasks in a list, or fresh ones, waits
@@ -59,13 +59,15 @@ class BlockQueue {
  public:
   static constexpr std::size_t most_rounds = 8;
 
-  /// Once, before anything else: sets its tasks; each `block` of them are neighbours.
-  void own(std::span<Task> tasks, std::size_t block) {
-    blocks_ =
-        std::vector<TaskBlock<Task>>(std::max<std::size_t>((tasks.size() + block - 1) / block, 1));
+  /// Once, before anything else: sets its tasks; each `block` of them are neighbours. \param others
+  /// are a block of their own, the last one
+  void own(std::span<Task> tasks, std::span<Task> others, std::size_t block) {
+    const std::size_t blocks = std::max<std::size_t>((tasks.size() + block - 1) / block, 1);
+    blocks_ = std::vector<TaskBlock<Task>>(blocks + (others.empty() ? 0 : 1));
     for (std::size_t i = 0; i < blocks_.size(); ++i) {
       const std::size_t first = i * block;
-      blocks_[i].tasks_ = tasks.subspan(first, std::min(block, tasks.size() - first));
+      blocks_[i].tasks_ =
+          i < blocks ? tasks.subspan(first, std::min(block, tasks.size() - first)) : others;
       blocks_[i].fresh_ = blocks_[i].tasks_.size();
       for (Task& task : blocks_[i].tasks_) task.block = &blocks_[i];
     }

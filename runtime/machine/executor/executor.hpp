@@ -33,7 +33,7 @@ class ExecutorHost {
 class NodeExecutor {
  public:
   virtual ~NodeExecutor() = default;
-  /// Starts body(rank) for every node; returns at once. The body must not throw.
+  /// Starts body(rank) for every node and router; returns at once. The body must not throw.
   virtual void start(const std::function<void(Rank)>& body) = 0;
 
   // Called by the node that waits, but for wake().
@@ -75,6 +75,7 @@ class NodeExecutor {
 void require_threads(Rank nodes);
 struct ExecutorSettings {
   Rank nodes = 0;
+  int routers = 0;  ///< tasks beside the nodes: numbers nodes, nodes + 1, .. of the body
   Bytes stack_bytes = 0;
   int workers = 0;      ///< threads that fibers share, at most one per node; 0: one per core
   bool pin = false;     ///< MachineOptions::pin

@@ -52,19 +52,21 @@ class FiberWorker {
   explicit FiberWorker(BasicWorkers<FiberTask>& all) : place_(all) {}
 
   /// Once, before it runs: sets its tasks, a stack for each of them, and the host to notify.
-  void own(std::span<FiberTask> tasks, const Stacks& stacks, std::size_t first_stack,
-           const std::atomic<bool>& nobody_sleeps, ExecutorHost& host) {
+  /// \param router  one, or none
+  void own(std::span<FiberTask> tasks, std::span<FiberTask> router, const Stacks& stacks,
+           std::size_t first_stack, const std::atomic<bool>& nobody_sleeps, ExecutorHost& host) {
     constexpr std::size_t in_the_cache = 512;  // nodes, and what their messages touch
-    nodes_ = tasks.size();
+    nodes_ = tasks.size() + router.size();
     far_ = nodes_ > in_the_cache;
-    queue_.own(tasks, far_ ? in_the_cache / 2 : in_the_cache);
+    queue_.own(tasks, router, far_ ? in_the_cache / 2 : in_the_cache);
     stacks_ = &stacks;
     first_stack_ = first_stack;
-    fibers_ = decltype(fibers_)(tasks.size());
-    unused_.reserve(tasks.size());
+    fibers_ = decltype(fibers_)(nodes_);
+    unused_.reserve(nodes_);
     nobody_sleeps_ = &nobody_sleeps;
     host_ = &host;
     for (FiberTask& task : tasks) task.home = this;
+    for (FiberTask& task : router) task.home = this;
   }
   /// All of its tasks can run.
   void start(const std::function<void(Rank)>& body, bool timing) {

@@ -35,8 +35,9 @@ class FiberExecutor final : public NodeExecutor {
   FiberExecutor(ExecutorHost& host, const ExecutorSettings& settings)
       : host_(host),
         timing_(settings.timing),
-        stacks_(static_cast<std::size_t>(settings.nodes), settings.stack_bytes),
-        tasks_(static_cast<std::size_t>(settings.nodes)) {
+        nodes_(static_cast<std::size_t>(settings.nodes)),
+        stacks_(static_cast<std::size_t>(settings.nodes + settings.routers), settings.stack_bytes),
+        tasks_(static_cast<std::size_t>(settings.nodes + settings.routers)) {
     const Rank nodes = settings.nodes;
     const auto count =
         std::min<std::int64_t>(settings.workers > 0 ? settings.workers : usable_cores(), nodes);
@@ -49,11 +50,14 @@ class FiberExecutor final : public NodeExecutor {
     }
     for (std::int64_t i = 0; i < count; ++i) workers_.emplace_back(all_);
     outnumber_cores_ = static_cast<int>(count) > usable_cores();
-    for (Rank rank = 0; rank < nodes; ++rank) tasks_[rank].rank = rank;
+    for (Rank rank = 0; rank < nodes + settings.routers; ++rank) tasks_[rank].rank = rank;
     for (std::size_t i = 0; i < workers_.size(); ++i) {
       const std::size_t first = first_of(i);
-      workers_[i].own(std::span(tasks_).subspan(first, first_of(i + 1) - first), stacks_, first,
-                      nobody_sleeps_, host_);
+      const std::span all(tasks_);
+      // A router for each worker, or none.
+      workers_[i].own(all.subspan(first, first_of(i + 1) - first),
+                      settings.routers > 0 ? all.subspan(nodes_ + i, 1) : std::span<FiberTask>(),
+                      stacks_, settings.routers > 0 ? first + i : first, nobody_sleeps_, host_);
     }
     threads_.reserve(workers_.size());
     const SignalsElsewhere signals_elsewhere;
@@ -152,7 +156,7 @@ class FiberExecutor final : public NodeExecutor {
 
   // The first task of a worker. Neighbouring ranks share one: most messages stay on one core.
   std::size_t first_of(std::size_t i) const {
-    return (i * tasks_.size() + workers_.size() - 1) / workers_.size();
+    return (i * nodes_ + workers_.size() - 1) / workers_.size();
   }
 
   std::chrono::nanoseconds processor_time_of_workers() const {
@@ -170,6 +174,7 @@ class FiberExecutor final : public NodeExecutor {
   bool timing_;
   bool outnumber_cores_ = false;
   std::chrono::nanoseconds busy_before_{0};
+  std::size_t nodes_;
   Stacks stacks_;
   std::vector<FiberTask, HugePages<FiberTask>> tasks_;
   std::vector<std::thread> threads_;

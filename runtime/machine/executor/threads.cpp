@@ -43,7 +43,7 @@ class ThreadExecutor final : public NodeExecutor {
  public:
   ThreadExecutor(ExecutorHost& host, const ExecutorSettings& settings)
       : host_(host), timing_(settings.timing), oversubscribed_(settings.nodes > usable_cores()) {
-    const Rank nodes = settings.nodes;
+    const Rank nodes = settings.nodes + settings.routers;
     const Bytes stack_bytes = settings.stack_bytes;
     const std::vector<int> cores = settings.pin ? bound_core_numbers() : std::vector<int>();
     const SignalsElsewhere signals_elsewhere;

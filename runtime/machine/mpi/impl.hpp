@@ -41,14 +41,14 @@ namespace wormcube {
 /// goodbye is a process's last message in a run. A process that has all of them knows all headers
 /// that it will get, receives what was announced (the sender's memory must live until then), and
 /// only then unwinds its nodes.
-class MpiMachine::Impl final : public Transport::Listener {
+class MpiMachine::Impl final : public MpiTransport::Listener {
  public:
   Impl(Topology topology, const MpiOptions& options);
   ~Impl() override;
 
   Statistics run(const Program& program);
   const Topology& topology() const { return topology_; }
-  const Transport& transport() const { return transport_; }
+  const MpiTransport& transport() const { return transport_; }
   Rank first() const { return first_; }
   Rank end() const { return first_ + static_cast<Rank>(nodes_.size()); }
 
@@ -105,7 +105,7 @@ class MpiMachine::Impl final : public Transport::Listener {
 
   Topology topology_;
   MpiOptions options_;
-  Transport transport_;
+  MpiTransport transport_;
   Rank first_ = 0;
   std::optional<Stacks> stacks_;  // of the fibers: none if the process has one node
   std::deque<MpiNode> nodes_;

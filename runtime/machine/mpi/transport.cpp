@@ -41,7 +41,7 @@ constexpr Bytes largest_eager_limit = largest_count - sizeof(Header);
 
 }  // namespace
 
-Transport::Transport(Bytes eager_limit, LongPieces long_pieces)
+MpiTransport::MpiTransport(Bytes eager_limit, LongPieces long_pieces)
     : eager_limit_(eager_limit), long_pieces_(long_pieces) {
   if (eager_limit > largest_eager_limit) {
     throw UsageError(fmt::format("eager limit over MPI: {} bytes, need {} or fewer", eager_limit,
@@ -69,7 +69,7 @@ Transport::Transport(Bytes eager_limit, LongPieces long_pieces)
   MPI_Startall(inbox_size, inbox_.data());
 }
 
-Transport::~Transport() {
+MpiTransport::~MpiTransport() {
   for (Outgoing& sent : outgoing_) await(sent.request);
   for (MPI_Request& request : inbox_) {
     MPI_Cancel(&request);
@@ -80,7 +80,7 @@ Transport::~Transport() {
   MPI_Comm_free(&headers_);
 }
 
-Transport::Outgoing Transport::outgoing(Bytes bytes) {
+MpiTransport::Outgoing MpiTransport::outgoing(Bytes bytes) {
   Outgoing slot;
   if (!unused_.empty()) {
     slot = std::move(unused_.back());
@@ -93,7 +93,7 @@ Transport::Outgoing Transport::outgoing(Bytes bytes) {
   return slot;
 }
 
-void Transport::send(int process, Header header, std::span<const Span> payload) {
+void MpiTransport::send(int process, Header header, std::span<const Span> payload) {
   const Bytes bytes = header.kind == Header::Kind::message ? header.bytes : 0;
   Outgoing slot = outgoing(sizeof header + bytes);
   std::memcpy(slot.data.get(), &header, sizeof header);
@@ -103,8 +103,8 @@ void Transport::send(int process, Header header, std::span<const Span> payload) 
   outgoing_.push_back(std::move(slot));
 }
 
-void Transport::send_long(int process, Header header, std::span<const Span> pieces,
-                          MpiTransfer& transfer) {
+void MpiTransport::send_long(int process, Header header, std::span<const Span> pieces,
+                             MpiTransfer& transfer) {
   // A tag is reused after millions of long messages; earlier ones with it are long complete.
   header.data_tag = next_data_tag_;
   next_data_tag_ = next_data_tag_ == highest_tag_ ? 0 : next_data_tag_ + 1;
@@ -116,15 +116,15 @@ void Transport::send_long(int process, Header header, std::span<const Span> piec
   start(std::move(started), process, header.data_tag, pieces, true);
 }
 
-void Transport::receive_long(int process, const Header& header, std::span<const Span> pieces,
-                             MpiTransfer& transfer) {
+void MpiTransport::receive_long(int process, const Header& header, std::span<const Span> pieces,
+                                MpiTransfer& transfer) {
   Long started;
   started.transfer = &transfer;
   started.bytes = header.bytes;
   start(std::move(started), process, header.data_tag, pieces, false);
 }
 
-void Transport::discard_long(int process, const Header& header) {
+void MpiTransport::discard_long(int process, const Header& header) {
   Long started;
   started.bytes = header.bytes;
   started.packed = std::make_unique_for_overwrite<std::byte[]>(header.bytes);
@@ -132,8 +132,8 @@ void Transport::discard_long(int process, const Header& header) {
   start(std::move(started), process, header.data_tag, {&whole, 1}, false);
 }
 
-void Transport::start(Long started, int process, int tag, std::span<const Span> pieces,
-                      bool is_send) {
+void MpiTransport::start(Long started, int process, int tag, std::span<const Span> pieces,
+                         bool is_send) {
   void* address = MPI_BOTTOM;
   int count = 1;
   MPI_Datatype type = MPI_BYTE;
@@ -165,7 +165,7 @@ void Transport::start(Long started, int process, int tag, std::span<const Span> 
   longs_.push_back(std::move(started));
 }
 
-bool Transport::poll(Listener& listener) {
+bool MpiTransport::poll(Listener& listener) {
   bool any = false;
   for (int arrived = 0;; any = true) {
     MPI_Status status;
@@ -185,7 +185,7 @@ bool Transport::poll(Listener& listener) {
   return any;
 }
 
-bool Transport::poll_outgoing() {
+bool MpiTransport::poll_outgoing() {
   bool any = false;
   for (; !outgoing_.empty(); any = true) {
     int sent = 0;
@@ -197,7 +197,7 @@ bool Transport::poll_outgoing() {
   return any;
 }
 
-bool Transport::poll_long(Listener& listener) {
+bool MpiTransport::poll_long(Listener& listener) {
   completed_.resize(requests_.size());
   int count = 0;
   MPI_Testsome(static_cast<int>(requests_.size()), requests_.data(), &count, completed_.data(),

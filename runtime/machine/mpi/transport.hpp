@@ -39,7 +39,7 @@ struct MpiTransfer;
 /// Threads     one.
 /// Invariants  inbox_[head_] is the oldest posted receive: MPI gives the messages of one source to
 ///             receives in the order posted, and they are handled in that order.
-class Transport {
+class MpiTransport {
  public:
   class Listener {
    public:
@@ -52,10 +52,10 @@ class Transport {
 
   /// Collective over all processes of MPI. Throws UsageError, before it communicates, if the limit
   /// plus its header exceeds what MPI can count.
-  Transport(Bytes eager_limit, LongPieces long_pieces);
-  ~Transport();  // collective
-  Transport(const Transport&) = delete;
-  Transport& operator=(const Transport&) = delete;
+  MpiTransport(Bytes eager_limit, LongPieces long_pieces);
+  ~MpiTransport();  // collective
+  MpiTransport(const MpiTransport&) = delete;
+  MpiTransport& operator=(const MpiTransport&) = delete;
 
   int process() const { return process_; }
   int processes() const { return processes_; }

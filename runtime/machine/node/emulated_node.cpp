@@ -111,9 +111,9 @@ void EmulatedNode::prepare(StepMessages& step, std::span<const Op> ops) {
     return std::span<const Span>(step.pieces).last(pieces.size());
   };
   const auto progress = stays ? Transfer::Progress::pending : Transfer::Progress::awaited;
-  const bool routes_differ =
-      around_->options.all_port &&
-      std::ranges::any_of(ops, [](const Op& op) { return op.is_send() && !op.moves().empty(); });
+  const bool routes_differ = around_->may_pass && std::ranges::any_of(ops, [](const Op& op) {
+                               return op.is_send() && !op.moves().empty();
+                             });
   for (const Op& op : ops) {
     if (op.is_send()) {
       Worm& worm = step.worms.another();
@@ -204,7 +204,7 @@ void EmulatedNode::keep_apart(std::span<const Op> ops) {
   std::size_t steps = 0;
   for (const Op& op : ops) {
     steps = std::max(steps, steps_.in_the_way_of(op));
-    if (!around_->options.all_port || !op.is_send()) continue;
+    if (!around_->may_pass || !op.is_send()) continue;
     steps = std::max(steps, steps_.that_could_be_passed(op, peer_of(topology(), rank_, op)));
   }
   if (steps > 0) complete_or_unwind(steps);

@@ -6,11 +6,11 @@
 #include "wormcube/runtime/machine/executor/gate.hpp"
 #include "wormcube/runtime/machine/executor/step_barrier.hpp"
 #include "wormcube/runtime/machine/node/arena.hpp"
-#include "wormcube/runtime/network/inbox.hpp"
 #include "wormcube/runtime/machine/node/node_figures.hpp"
 #include "wormcube/runtime/machine/node/step_window.hpp"
 #include "wormcube/runtime/machine/options.hpp"
 #include "wormcube/runtime/machine/requests/request_table.hpp"
+#include "wormcube/runtime/network/inbox.hpp"
 #include "wormcube/runtime/network/network.hpp"
 #include "wormcube/runtime/node/requests.hpp"
 
@@ -33,6 +33,9 @@ struct Surroundings {
   StepBarrier* barrier;  ///< of the lock step; null: there is none
   const std::atomic<bool>& stopping;
   bool is_large;  ///< nodes are in no cache that is near
+  /// A message may pass an earlier one of its node on another path: with all ports; and in flits,
+  /// where a port is free when the tail has left.
+  bool may_pass;
 
   bool is_stopping() const noexcept { return stopping.load(std::memory_order_acquire); }
 };

@@ -58,6 +58,8 @@ std::string waits_text(const Network& network, std::span<const EmulatedNode> nod
     if (worm.state == Worm::State::absorbed) {
       say(fmt::format("node {} to receive {} bytes (tag {}){}", worm.to, worm.bytes, worm.tag,
                       of_step(worm)));
+    } else if (worm.state == Worm::State::travelling && network.routers() != nullptr) {
+      say(fmt::format("its message of {} bytes to node {}{}", worm.bytes, worm.to, of_step(worm)));
     } else if (worm.state == Worm::State::travelling && worm.reserved < worm.path.size()) {
       say(fmt::format("{} for its message to node {}{}{}", network.describe(worm, worm.reserved),
                       worm.to, of_step(worm), holder_text(nodes, worm.path[worm.reserved])));

@@ -3,8 +3,10 @@
 #include "wormcube/runtime/machine/report/run_statistics.hpp"
 
 #include "wormcube/runtime/base/error.hpp"
+#include "wormcube/runtime/network/routers.hpp"
 
 #include <algorithm>
+#include <map>
 
 namespace wormcube {
 namespace {
@@ -56,6 +58,12 @@ Statistics statistics_of_run(const Surroundings& around, std::span<const Emulate
     if (const auto leftover = network.leftover()) throw ProgramError(*leftover);
   }
   if (around.options.timing) result.cores = core_times(around, nodes, result.nodes, wall, cores);
+  std::map<Channel, const LinkLane*> lanes;
+  if (Routers* const routers = network.routers()) {
+    routers->each_lane([&](const LinkLane& lane) {
+      if (lane.is_used_in(network.run())) lanes.emplace(lane.channel.id(), &lane);
+    });
+  }
   network.each_channel([&](const VirtualChannel& channel) {  // a link's channels are neighbours
     const Link link = routing.link(channel.id());
     if (result.links.empty() || result.links.back().link != link)
@@ -64,7 +72,12 @@ Statistics statistics_of_run(const Surroundings& around, std::span<const Emulate
     of_link.messages += channel.messages();
     of_link.bytes += channel.bytes();
     of_link.blocked += channel.blocked();
-    of_link.channels[routing.virtual_channel(channel.id())] = {channel.messages(), channel.bytes()};
+    LinkStatistics::Channel& of_channel = of_link.channels[routing.virtual_channel(channel.id())];
+    of_channel = {channel.messages(), channel.bytes()};
+    if (const auto lane = lanes.find(channel.id()); lane != lanes.end()) {
+      of_channel.occupancy = lane->second->occupancy();
+      of_channel.waited = lane->second->waited_in(network.run());
+    }
   });
   return result;
 }
