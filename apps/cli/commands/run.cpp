@@ -212,7 +212,6 @@ class Machines {
   std::unique_ptr<Multicomputer> in_processes_;
 };
 
-/// One run, its figures and files.
 class Runs {
  public:
   /// \param trace  for the only run; may be null
