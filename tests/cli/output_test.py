@@ -53,6 +53,7 @@ COMMANDS = {
         "compare broadcast --on ring:4 --algorithm binomial,halving --bytes 64 --cost measured --iterations 1 --executor fibers",
     ],
     "run": [
+        "run alltoall --on ring:4 --algorithm shift --bytes 100 --transport flits --fault 0-1:flip --iterations 1",
         "run alltoall --on torus:4x4 --iterations 3",
         "run alltoall --on torus:4x4,ring:5,tree:4 --algorithm suh-torus,shift,ring --bytes 8..32 --iterations 1",
         "run alltoall --on torus:4x4 --algorithm all --iterations 2 --executor fibers --lockstep",
@@ -137,7 +138,7 @@ COMMANDS = {
     "deadlock": ["deadlock", "deadlock --of channels", "deadlock --of channels --virtual-channels 2"],
 }
 ALL = [(command, arguments) for command, lines in COMMANDS.items() for arguments in lines]
-ENDS = {f"prove {PROVED}/recursive_multiplying.c --as allreduce --ranks 2..3": 1, "deadlock": 3, "deadlock --of channels": 3}  # exit codes other than 0
+ENDS = {"run alltoall --on ring:4 --algorithm shift --bytes 100 --transport flits --fault 0-1:flip --iterations 1": 1, f"prove {PROVED}/recursive_multiplying.c --as allreduce --ranks 2..3": 1, "deadlock": 3, "deadlock --of channels": 3}  # exit codes other than 0
 ENDS.update({arguments: 4 for _, arguments in ALL if "--time-limit" in arguments})
 
 # Of wrong results, of runs under mpirun, of algorithms that fail (failing_test.cpp), of machines in files (machines_test.cpp).
@@ -330,7 +331,7 @@ class Schemas(unittest.TestCase):
                 del inner["undocumented"]
                 self.assertFalse(has_mistake(validator, document), path)
             # Fields that are not in every document.
-            self.assertLessEqual(unseen, {"on", "topology", "node", "neighbours", "route", "root", "step_bytes", "step_load",
+            self.assertLessEqual(unseen, {"first_wrong", "on", "topology", "node", "neighbours", "route", "root", "step_bytes", "step_load",
                                           "step_cost_bytes", "time_lockstep", "time_lockstep_us",
                                           "operator", "type",  # only reductions have them
                                           "counted_by", "model_limited_by", "model_time_parts_us",  # only with a count, and a model
