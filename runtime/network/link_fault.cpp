@@ -23,7 +23,7 @@ void require_links(const Topology& topology, std::span<const FaultyLink> faults)
       ends.push_back(topology.link_ends(topology.link(fault.from, port)).to);
     if (std::ranges::find(ends, fault.to) != ends.end() && fault.to >= 0) continue;
     std::ranges::sort(ends);
-    ends.erase(std::ranges::unique(ends).begin(), ends.end());
+    ends.erase(std::unique(ends.begin(), ends.end()), ends.end());
     throw UsageError(fmt::format("no link {}-{} in {}; node {} has links to {}", fault.from,
                                  fault.to, topology.name(), fault.from, fmt::join(ends, ", ")));
   }

@@ -3,6 +3,7 @@
 #include "wormcube/apps/cli/options/transport.hpp"
 
 #include "wormcube/apps/cli/options/numbers.hpp"
+#include "wormcube/apps/cli/output/files.hpp"
 #include "wormcube/runtime/base/error.hpp"
 
 #include <algorithm>
