@@ -3,7 +3,6 @@
 #include "wormcube/runtime/network/drive.hpp"
 
 #include <algorithm>
-#include <type_traits>
 
 namespace wormcube {
 
@@ -60,17 +59,26 @@ void Network::Drive<Threads, flits>::finish_message(Worm& worm, const Arrival& a
 }
 
 template <class F>
-auto Network::drive(Rank visitor, F&& f) noexcept {
-  const auto with = [&]<class D>(std::type_identity<D>) {
-    D drive(*this, visitor);
-    return f(drive);
-  };
-  if (routers_ == nullptr) {
-    return one_thread_ ? with(std::type_identity<Drive<OneThread, false>>())
-                       : with(std::type_identity<Drive<SeveralThreads, false>>());
+void Network::drive(Rank visitor, F&& f) noexcept {
+  if (routers_ != nullptr) [[unlikely]] {
+    drive_in_flits(visitor, f);
+  } else if (one_thread_) {
+    Drive<OneThread, false> drive(*this, visitor);
+    f(drive);
+  } else {
+    Drive<SeveralThreads, false> drive(*this, visitor);
+    f(drive);
   }
-  return one_thread_ ? with(std::type_identity<Drive<OneThread, true>>())
-                     : with(std::type_identity<Drive<SeveralThreads, true>>());
+}
+// Not inlined: so the copy's visits stay as short as they are without flits.
+template <class F>
+[[gnu::noinline]] auto Network::drive_in_flits(Rank visitor, F&& f) noexcept {
+  if (one_thread_) {
+    Drive<OneThread, true> drive(*this, visitor);
+    return f(drive);
+  }
+  Drive<SeveralThreads, true> drive(*this, visitor);
+  return f(drive);
 }
 void Network::launch(Worm& worm) noexcept {
   drive(worm.from, [&](auto& drive) { drive.launch(worm); });
@@ -82,13 +90,13 @@ void Network::ask(TagQuery& query) noexcept {
   drive(query.to, [&](auto& drive) { drive.enter_table(query); });
 }
 bool Network::enter_table(Worm& worm) noexcept {
-  return drive(worm.to, [&](auto& drive) { return drive.enter_table(worm); });
+  return drive_in_flits(worm.to, [&](auto& drive) { return drive.enter_table(worm); });
 }
 void Network::match(Worm& worm, Arrival& arrival) noexcept {
-  drive(worm.to, [&](auto& drive) { drive.match(worm, arrival); });
+  drive_in_flits(worm.to, [&](auto& drive) { drive.match(worm, arrival); });
 }
 void Network::finish(Worm& worm, const Arrival& arrival) noexcept {
-  drive(worm.to, [&](auto& drive) { drive.finish(worm, arrival); });
+  drive_in_flits(worm.to, [&](auto& drive) { drive.finish(worm, arrival); });
 }
 void Network::carry_on(Waiter* given_back) noexcept {
   const Rank owner = given_back->kind == Waiter::Kind::worm ? static_cast<Worm*>(given_back)->from

@@ -179,7 +179,7 @@ class Network::Drive {
     if constexpr (hold == Hold::taken) take_over(table.release<Threads>());
   }
   template <Hold hold>
-  void release_path(Worm& worm) {
+  [[gnu::always_inline]] void release_path(Worm& worm) {
     for (Reservation* const link : worm.channels())
       network_.counted(static_cast<VirtualChannel&>(*link)).count_message(worm.bytes);
     if constexpr (hold == Hold::taken) {
@@ -372,7 +372,7 @@ class Network::Drive {
         return;
     }
   }
-  void complete(Worm& worm) {
+  [[gnu::always_inline]] void complete(Worm& worm) {
     Worm* const successor = worm.successor;
     worm.state = Worm::State::done;
     tell(worm, worm.from);

@@ -192,7 +192,9 @@ class Network {
   class Drive;
 
   template <class F>
-  auto drive(Rank visitor, F&& f) noexcept;
+  void drive(Rank visitor, F&& f) noexcept;
+  template <class F>
+  auto drive_in_flits(Rank visitor, F&& f) noexcept;
   // Not inlined, like others that few messages need: so the rest is.
   [[gnu::noinline]] void mark(const VirtualChannel& channel) { channels_.mark(channel.id(), run_); }
   void find_path(Worm& worm, const Op& op);

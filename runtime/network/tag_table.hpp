@@ -39,11 +39,13 @@ class alignas(64) TagTable final : public Reservation {
   static Bytes bytes_of_early(std::size_t messages, Bytes longest);
 
   /// Removes and returns the receive that was posted first of those that fit a message, or null.
-  Receive* take_receive(Rank from, Tag tag, std::uint32_t context = step_context) {
+  // Inlined where a message is copied, however often the flits' code calls it, too.
+  [[gnu::always_inline]] Receive* take_receive(Rank from, Tag tag,
+                                               std::uint32_t context = step_context) {
     return with_wildcard_.first == nullptr ? posted_.take({from, tag, context})
                                            : take_oldest_receive(from, tag, context);
   }
-  void post(Receive& receive) {
+  [[gnu::always_inline]] void post(Receive& receive) {
     receive.order = next_order_++;
     receive.has_wildcard() ? with_wildcard_.append(receive) : posted_.append(receive);
   }
