@@ -302,7 +302,7 @@ void require_memory_to_run(const Collective& collective, const Topology& topolog
   const double nodes = need.nodes + Oracle::bytes(contract);
   const double tables = need.plans + CollectiveNode::table_bytes(contract) +
                         static_cast<double>(topology.routing_table_bytes()) + need.channels +
-                        need.early;
+                        need.queues + need.early;
   const double times = 2.0 * sizeof(Clock::time_point) * run.iterations * topology.nodes();
   require_memory(fmt::format("{} with blocks of {} bytes, {} timed call{}", what, run.block_bytes,
                              run.iterations, run.iterations == 1 ? "" : "s"),

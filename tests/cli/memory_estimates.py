@@ -81,6 +81,9 @@ def commands(folder):
     yield "check allgather --on torus:64x64 --algorithm bruck"
     yield "check barrier --on torus:96x96 --prove-up-to 10000"
     yield "check scan --on ring:4096 --algorithm ring"
+    # Queues that the flits of the run fill: 72 lanes, 320 KiB each.
+    yield ("run alltoall --on torus:4x4 --algorithm shift --bytes 600 --iterations 400 --warmup 0 --no-verify "
+           "--transport flits --capacity 4096 --executor fibers")
     yield "show alltoall --on torus:12x12 --algorithm shift"
     yield "fft --shape 1048576 --on torus:4x4"
     yield "fft --shape 524287 --on torus:4x4"

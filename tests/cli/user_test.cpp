@@ -282,6 +282,23 @@ TEST_CASE("memory that is unavailable after all is reported in a sentence, with 
   }
 }
 
+TEST_CASE("queues that are too large are refused with figures, before anything runs") {
+  if (sanitized) return;
+  const std::string limit = with_addresses(400);
+  for (const char* arguments :
+       {"run alltoall --on torus:4x4 --executor fibers --transport flits --bytes 64",
+        "run alltoall --on torus:4x4 --executor fibers --transport flits --bytes 4K",
+        "fft --on torus:4x4 --executor fibers --transport flits --shape 1024"}) {
+    const auto output = run_wormcube(std::string(arguments) + " --capacity 1048576", limit);
+    INFO(arguments << ": " << output.out << output.err);
+    CHECK(output.exit == 2);
+    CHECK_THAT(output.err, Contains("memory for queues of 1048576 flits each needs") &&
+                               Contains(" GiB of memory") && Contains("is available (") &&
+                               Contains("use a smaller --capacity"));
+    CHECK(run_wormcube(std::string(arguments) + " --capacity 64", limit).exit == 0);
+  }
+}
+
 TEST_CASE("a deadlock whose messages do not fit is refused with figures") {
   if (sanitized) return;
   const auto bytes = run_wormcube("deadlock --of channels --on ring:20000", with_addresses(400));

@@ -6,6 +6,7 @@
 #include "wormcube/collectives/harness/memory.hpp"
 #include "wormcube/runtime/base/error.hpp"
 #include "wormcube/runtime/machine/machine.hpp"
+#include "wormcube/runtime/network/lane.hpp"
 #include "wormcube/runtime/network/tag_table.hpp"
 #include "wormcube/tests/resident.hpp"
 #include "wormcube/tests/sanitized.hpp"
@@ -68,21 +69,21 @@ TEST_CASE("buffers for messages that come early are among what a run needs, up t
                .early /
            ring.nodes();
   };
-  const NetworkMemory preset, none{.eager_limit = 99}, all{.eager_limit = ~Bytes{0}};
-  CHECK(need(0, 100, preset) == 0);
-  const double one = need(1, 100, preset);
+  const NetworkMemory usual, none{.eager_limit = 99}, all{.eager_limit = ~Bytes{0}};
+  CHECK(need(0, 100, usual) == 0);
+  const double one = need(1, 100, usual);
   CHECK((one >= 128 && one < 512));
-  CHECK(need(10, 100, preset) == Approx(10 * one));
-  CHECK(need(64, 100, preset) == Approx(64 * one));
-  CHECK(need(1000, 100, preset) == Approx(64 * one));
+  CHECK(need(10, 100, usual) == Approx(10 * one));
+  CHECK(need(64, 100, usual) == Approx(64 * one));
+  CHECK(need(1000, 100, usual) == Approx(64 * one));
   CHECK(need(10, 100, none) == 0);
-  CHECK(need(10, 1000, preset) > need(10, 100, preset));
-  CHECK(need(10, 1025, preset) == 0);
+  CHECK(need(10, 1000, usual) > need(10, 100, usual));
+  CHECK(need(10, 1025, usual) == 0);
   // However long they may be: 256 KiB are kept, in buffers of up to twice that.
   CHECK(need(64, Bytes{1} << 24, all) < 1.1 * (512 << 10));
-  NetworkMemory scaled = preset;
+  NetworkMemory scaled = usual;
   scaled.scale = 10;
-  CHECK(need(10, 100, scaled) == Approx(need(10, 1000, preset)));
+  CHECK(need(10, 100, scaled) == Approx(need(10, 1000, usual)));
   CHECK(need(10, 103, scaled) == 0);
 }
 
@@ -256,35 +257,35 @@ TEST_CASE("buffers are for the short messages that a node receives, each as long
   CHECK(early({.eager_limit = 99}) == 0);
 }
 
-TEST_CASE("each channel that a message takes counts once") {
-  const auto channels = [](Bytes unit, const NetworkMemory& network) {
+TEST_CASE("each channel that a message takes counts once, with its queue if it has one") {
+  const auto need = [](Bytes unit, const NetworkMemory& network) {
     return memory_need(
-               Topology::parse("line:5"),
-               [&](Node& node) {
-                 const Memory memory = node.memory(1025);
-                 const auto first = [&](Bytes bytes) {
-                   return ConstSpan(memory.span().first(bytes));
-                 };
-                 switch (node.rank()) {
-                   case 0:  // up to 3; up to 2
-                     node.step({send(3, first(64 / unit))});
-                     return node.step({send(2, first(80 / unit))});
-                   case 1:
-                     return node.step({send(2, first(1024 / unit))});
-                   case 2:  // down to 0
-                     return node.step({send(Move{0, -2}, first(128 / unit))});
-                   case 3:  // down to 2
-                     return node.step({send(2, first(1024 / unit + 1))});
-                   default:
-                     return node.step();
-                 }
-               },
-               0, &network)
-        .channels;
+        Topology::parse("line:5"),
+        [&](Node& node) {
+          const Memory memory = node.memory(1025);
+          const auto first = [&](Bytes bytes) { return ConstSpan(memory.span().first(bytes)); };
+          switch (node.rank()) {
+            case 0:  // up to 3; up to 2
+              node.step({send(3, first(64 / unit))});
+              return node.step({send(2, first(80 / unit))});
+            case 1:
+              return node.step({send(2, first(1024 / unit))});
+            case 2:  // down to 0
+              return node.step({send(Move{0, -2}, first(128 / unit))});
+            case 3:  // down to 2
+              return node.step({send(2, first(1024 / unit + 1))});
+            default:
+              return node.step();
+          }
+        },
+        0, &network);
   };
-  constexpr double of_each = 112;
-  CHECK(channels(1, {}) == 6 * of_each);
-  CHECK(channels(16, {.scale = 16}) == 6 * of_each);
+  constexpr double of_each = 112, flit = 80;
+  CHECK(need(1, {}).channels == 6 * of_each);
+  CHECK(need(1, {}).queues == 0);
+  CHECK(need(16, {.scale = 16}).channels == 6 * of_each);
+  // A queue is a ring of one more than it holds.
+  CHECK(need(1, {.capacity = 9}).queues == 6 * (10 * flit + sizeof(LinkLane)));
 }
 
 TEST_CASE("channels are as many as all nodes may take, or as there are") {

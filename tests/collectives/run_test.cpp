@@ -591,24 +591,36 @@ TEST_CASE("what a run needs: its nodes' blocks, those of the oracle, tables and 
                     Contains(" bytes, 2 timed calls needs "));
 }
 
-TEST_CASE("what a run needs: channels, and buffers of early messages", "[collectives]") {
+TEST_CASE("what a run needs: channels, their queues, and buffers of early messages",
+          "[collectives]") {
   const Collective exchange = preset_of(operations::alltoall, "shift");
   const Topology ring = Topology::parse("ring:4");
-  NetworkMemory network;
+  NetworkMemory network{.capacity = 64};
   const Contract contract = contract_of(exchange, 4, 64, 1);
   network.scale = 10;
   const MemoryNeed need =
       memory_need(ring, collective_program(exchange, contract, nullptr), 0, &network);
   REQUIRE(need.early > 0);
   REQUIRE(need.channels > 0);
-  const double bytes = 4 * 8 * 640 + 4 * 2 * 8 + need.channels + need.early;
+  REQUIRE(need.queues > 0);
+  const double bytes = 4 * 8 * 640 + 4 * 2 * 8 + need.channels + need.queues + need.early;
   CHECK(memory_needed(exchange, "ring:4",
                       {.block_bytes = 640,
                        .iterations = 1,
                        .warmup = 2,
                        .calls = 3,
                        .share_here = 0x1p40,
-                       .network = NetworkMemory{}}) == memory_text(bytes * 0x1p40));
+                       .network = NetworkMemory{.capacity = 64}}) == memory_text(bytes * 0x1p40));
+}
+
+TEST_CASE("a machine's queues that no memory has are refused", "[collectives]") {
+  Machine machine(Topology::parse("complete:64"),
+                  {.executor = ExecutorKind::fibers,
+                   .transport = Transport::flits,
+                   .channel_capacity = MachineOptions::most_channel_capacity});
+  CHECK_THROWS_WITH(
+      run_collective(machine, preset_of(operations::alltoall, "shift"), {.block_bytes = 1000}),
+      StartsWith("alltoall shift on complete:64: memory for queues of 1048576 flits each needs "));
 }
 
 TEST_CASE("a network too large to route in is refused before anything is estimated",
