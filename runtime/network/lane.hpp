@@ -5,6 +5,7 @@
 #include "wormcube/runtime/network/channel.hpp"
 #include "wormcube/runtime/network/flit.hpp"
 #include "wormcube/runtime/network/link_fault.hpp"
+#include "wormcube/runtime/network/match_lists.hpp"
 
 #include <cstddef>
 #include <cstdint>
@@ -23,7 +24,7 @@ struct Input;
 /// Threads  the router's.
 struct Output {
   Input* holder = nullptr;
-  Input *first = nullptr, *last = nullptr;  ///< that wait for it, by Input::next_waiting
+  MatchList<Input> waiting;  ///< for it
 };
 
 /// How the flits of a message are received.
@@ -53,9 +54,9 @@ struct Input {
   std::uint64_t passed = 0;  ///< flits of the message that have left
   bool waits = false;        ///< for the output
   bool is_active = false;
-  Input* next_waiting = nullptr;
+  Input* next = nullptr;  ///< of those that wait for it
   // An injection port's.
-  Waiter *first = nullptr, *last = nullptr;  ///< worms that follow
+  MatchList<Waiter> worms;  ///< that follow
   Cursor from{{}};
   Bytes left = 0;  ///< bytes that have not entered the network
   // At the destination.
@@ -95,7 +96,7 @@ class LinkLane final : public Output {
   void push(const Flit& flit, std::uint64_t run) {
     if (run_ != run) {
       run_ = run;
-      found_.assign(found_.size(), 0);
+      found_.clear();
     }
     const std::size_t others = capacity_ - queue_.write_available();
     if (others >= found_.size()) found_.resize(others + 1);
@@ -112,7 +113,7 @@ class LinkLane final : public Output {
   const std::vector<std::uint64_t>& occupancy() const { return found_; }
   bool is_used_in(std::uint64_t run) const { return run_ == run; }
   std::uint64_t waited_in(std::uint64_t run) const { return waited_run_ == run ? waited_ : 0; }
-  /// Its front flit could not move, in a turn of its router.
+  /// In a turn of its router its front flit could not move.
   void count_wait(std::uint64_t run) {
     if (waited_run_ != run) waited_ = 0;
     waited_run_ = run;
@@ -128,7 +129,8 @@ class LinkLane final : public Output {
   std::size_t held() const { return queue_.read_available(); }
   void reset() {
     queue_.reset();
-    holder = first = last = nullptr;
+    holder = nullptr;
+    waiting = {};
     lost = 0;
     input = {};
     input.lane = this;

@@ -21,6 +21,13 @@ struct MatchList {
     (last == nullptr ? first : last->next) = &item;
     last = &item;
   }
+  /// The first, removed. There must be one.
+  Item* take_first() {
+    Item* const item = first;
+    first = item->next;
+    if (first == nullptr) last = nullptr;
+    return item;
+  }
   /// The first that satisfies the predicate.
   template <class Wanted>
   Item* find(Wanted&& wanted) const {

@@ -47,14 +47,15 @@ class NetworkHost {
   /// the caller must not touch the waiter. False: it is busy.
   virtual bool give_back(Rank node, Waiter& waiter) noexcept = 0;
 
-  // Of routers, for --transport flits. A router's task calls them, but for call_router.
+  // For routers: called by the task that works them, but for call_router.
 
-  /// This task must look again at what its routers have. Any thread.
+  /// Wakes this task, or keeps it from waiting: there is something for its routers. Any thread.
   virtual void call_router(int /*task*/) noexcept {}
   /// Before it looks.
   virtual void answer_calls(int /*task*/) noexcept {}
   /// It has nothing to do until it is called. Returns at once if it was called since it answered.
   virtual void wait_for_call(int /*task*/) {}
+  /// After it has moved flits, or once before it waits.
   virtual void let_others_run(int /*task*/, bool /*it_moved*/) {}
   virtual bool all_nodes_have_ended() const noexcept { return false; }
   virtual bool is_stopping() const noexcept { return false; }
@@ -90,8 +91,8 @@ class NetworkHost {
 ///             taken in an order that is acyclic if the channel dependency graph is: ports before
 ///             and after all channels, the tag table last, held only for a search or the copy of a
 ///             short message. A waiter that is given back has its reservation already: whoever
-///             carries it on goes on from there. A body waits
-///             for nothing and cannot fail. So whatever stops a node, it stops between bodies.
+///             carries it on goes on from there. A body waits for nothing and cannot fail. So
+///             whatever stops a node, it stops between bodies.
 /// Memory order  for a body. The sender's node has written it before launch(); the receiver's node
 ///               has finished with its room before post(). The copying thread is one of the two, or
 ///               got the worm from a reservation's queue, and the receive from the table that the

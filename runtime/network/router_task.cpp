@@ -37,10 +37,9 @@ void RouterTask::run() noexcept {
   for (bool is_idle = false; !host.all_nodes_have_ended();) {
     host.answer_calls(number_);
     bool moved = false;
-    // Whatever fails here stops the machine: the worm concerned keeps what it holds.
     try {
       moved = !host.is_stopping() && pass();
-    } catch (...) {
+    } catch (...) {  // no memory for lanes, ports or lists: no node's fault
       host.failed(0, 0, std::current_exception());
     }
     if (moved || !std::exchange(is_idle, true)) {
@@ -89,9 +88,7 @@ void RouterTask::take_given() {
 
 void RouterTask::inject(Worm& worm) {
   Input& port = routers_.ports(worm, false).injection;
-  worm.next = nullptr;
-  (port.last == nullptr ? port.first : port.last->next) = &worm;
-  port.last = &worm;
+  port.worms.append(worm);
   activate(port);
 }
 
@@ -111,10 +108,8 @@ void RouterTask::look_at_crossings() {
 bool RouterTask::turn(Input& input) {
   bool moved = false;
   for (std::size_t i = 0; i < routers_.settings_.capacity; ++i) {
-    if (!begin(input) || !take_output(input)) return moved;
-    const bool goes_on =
-        input.is_last_hop() ? eject(input) : pass_on(input, static_cast<LinkLane&>(*input.output));
-    if (!goes_on) {
+    if (!has_flit(input)) return moved;
+    if (!move(input)) {
       if (input.lane != nullptr) input.lane->count_wait(routers_.network_.run());
       return moved;
     }
@@ -124,21 +119,29 @@ bool RouterTask::turn(Input& input) {
   return moved;
 }
 
-// Whether there is a flit to move; then its worm is known.
+bool RouterTask::has_flit(const Input& input) const {
+  return input.lane != nullptr ? input.lane->has_flits()
+                               : input.worm != nullptr || input.worms.first != nullptr;
+}
+
+// Whether its front flit has moved.
+bool RouterTask::move(Input& input) {
+  if (!begin(input) || !take_output(input)) return false;
+  return input.is_last_hop() ? eject(input) : pass_on(input, static_cast<LinkLane&>(*input.output));
+}
+
+// Finds the worm of its front flit. False: it must not move.
 bool RouterTask::begin(Input& input) {
   if (input.lane == nullptr) {
     if (input.worm != nullptr) return true;
-    if (input.first == nullptr) return false;
-    input.worm = static_cast<Worm*>(input.first);
-    input.first = input.first->next;
-    if (input.first == nullptr) input.last = nullptr;
+    input.worm = static_cast<Worm*>(input.worms.take_first());
     input.from = Cursor(input.worm->data);
     input.left = input.worm->bytes;
     input.worm->reserved = 1;
     input.hop = 1;
     return true;
   }
-  if (!input.lane->has_flits() || input.lane->fault == LinkFault::stall) return false;
+  if (input.lane->fault == LinkFault::stall) return false;
   const Flit& front = input.lane->front();
   if (input.worm == nullptr) {
     input.worm = front.worm;
@@ -174,28 +177,27 @@ bool RouterTask::take_output(Input& input) {
     routers_.network_.counted(static_cast<LinkLane&>(*output).channel).count_blocked();
   }
   input.waits = true;
-  input.next_waiting = nullptr;
-  (output->last == nullptr ? output->first : output->last->next_waiting) = &input;
-  output->last = &input;
+  output->waiting.append(input);
   return false;
 }
 
-void RouterTask::granted(Input& input) {
+void RouterTask::granted(Input& input) noexcept {
   Worm& worm = *input.worm;
   worm.reserved = input.hop + 1;
-  if (!input.is_last_hop()) {
+  if (input.is_last_hop()) return;
+  try {  // the observer may throw: the sender's failure
     routers_.network_.notify(worm, static_cast<LinkLane&>(*input.output).channel.id(),
                              static_cast<int>(input.hop) - 1);
+  } catch (...) {
+    routers_.host_.failed(worm.from, worm.step, std::current_exception());
   }
 }
 
 void RouterTask::release_output(Input& input) {
   Output& output = *std::exchange(input.output, nullptr);
-  Input* const next = output.first;
+  Input* const next = output.waiting.first != nullptr ? output.waiting.take_first() : nullptr;
   output.holder = next;
   if (next == nullptr) return;
-  output.first = next->next_waiting;
-  if (output.first == nullptr) output.last = nullptr;
   next->output = &output;
   next->waits = false;
   granted(*next);

@@ -30,9 +30,11 @@ class RouterTask {
   void inject(Worm& worm);
   void look_at_crossings();
   bool turn(Input& input);
+  bool has_flit(const Input& input) const;
+  bool move(Input& input);
   bool begin(Input& input);
   bool take_output(Input& input);
-  void granted(Input& input);
+  void granted(Input& input) noexcept;
   void release_output(Input& input);
   bool pass_on(Input& input, LinkLane& to);
   bool has_table(Input& input);

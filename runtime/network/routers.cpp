@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <map>
+#include <tuple>
 #include <utility>
 
 #include <fmt/core.h>
@@ -78,14 +79,13 @@ Routers::Ports& Routers::ports(const Worm& worm, bool at_end) {
 
 void Routers::each_lane(const std::function<void(const LinkLane&)>& f) const { lanes_.each(f); }
 
-std::string Routers::text_of(const Worm& worm) const {
-  return fmt::format("worm {} -> {}, {} byte{}", worm.from, worm.to, worm.bytes,
-                     worm.bytes == 1 ? "" : "s");
-}
-
 std::string Routers::description() const {
   const Routing& routing = network_.routing();
   const auto name = [&](const LinkLane& lane) { return routing.channel_name(lane.channel.id()); };
+  const auto ends = [&](const LinkLane& lane) {
+    return routing.topology().link_ends(routing.link(lane.channel.id()));
+  };
+  const auto flits = [](std::uint64_t count) { return count == 1 ? "flit" : "flits"; };
   // A worm holds the lane that its tail has not entered, or in which it has flits.
   struct State {
     std::string waits, holds, stalled;
@@ -94,43 +94,38 @@ std::string Routers::description() const {
   const auto state_of = [&](const Worm& worm) -> State& {
     return worms[{worm.from, worm.to, &worm}];
   };
+  std::string lost;
   lanes_.each([&](const LinkLane& lane) {
     const Worm* const owner = lane.holder != nullptr ? lane.holder->worm : lane.worm_in_front();
     if (owner != nullptr) {
       State& state = state_of(*owner);
-      state.holds +=
-          fmt::format("{}{} ({} of {} flit{})", state.holds.empty() ? "" : ", ", name(lane),
-                      lane.held(), lane.capacity(), lane.capacity() == 1 ? "" : "s");
+      state.holds += fmt::format("{}{} ({} of {} {})", state.holds.empty() ? "" : ", ", name(lane),
+                                 lane.held(), lane.capacity(), flits(lane.capacity()));
       if (lane.fault == LinkFault::stall)
-        state.stalled = fmt::format(
-            "; the link is stalled (--fault {}:stall)",
-            fmt::format("{}-{}", routing.topology().link_ends(routing.link(lane.channel.id())).from,
-                        routing.topology().link_ends(routing.link(lane.channel.id())).to));
+        state.stalled = fmt::format("; the link is stalled (--fault {}-{}:stall)", ends(lane).from,
+                                    ends(lane).to);
     }
-    for (const Input* input = lane.first; input != nullptr; input = input->next_waiting) {
-      const Link link = routing.link(lane.channel.id());
+    for (const Input* input = lane.waiting.first; input != nullptr; input = input->next) {
       state_of(*input->worm).waits =
-          fmt::format("head waits at node {} for link {}, held by {} -> {}",
-                      routing.topology().link_ends(link).from, name(lane), lane.holder->worm->from,
-                      lane.holder->worm->to);
+          fmt::format("head waits at node {} for link {}, held by {} -> {}", ends(lane).from,
+                      name(lane), lane.holder->worm->from, lane.holder->worm->to);
     }
+    if (lane.lost > 0)
+      lost += fmt::format("\nlink {}: {} {} lost (drop)", name(lane), lane.lost, flits(lane.lost));
   });
   std::string text;
   constexpr std::size_t most = 64;
   std::size_t rows = 0;
   for (const auto& [key, state] : worms) {
     if (++rows > most) continue;
-    text += fmt::format("\n{}: {}{}{}{}{}", text_of(*std::get<2>(key)), state.waits,
+    const Worm& worm = *std::get<const Worm*>(key);
+    text += fmt::format("\nworm {} -> {}, {} byte{}: {}{}{}{}{}", worm.from, worm.to, worm.bytes,
+                        worm.bytes == 1 ? "" : "s", state.waits,
                         state.waits.empty() || state.holds.empty() ? "" : "; ",
                         state.holds.empty() ? "" : "holds ", state.holds, state.stalled);
   }
   if (rows > most) text += fmt::format("\n   ... and {} more worms", rows - most);
-  lanes_.each([&](const LinkLane& lane) {
-    if (lane.lost > 0)
-      text += fmt::format("\nlink {}: {} flit{} lost (drop)", name(lane), lane.lost,
-                          lane.lost == 1 ? "" : "s");
-  });
-  return text;
+  return text + lost;
 }
 
 void Routers::reset() {

@@ -6,14 +6,12 @@
 #include "wormcube/runtime/network/lazy_table.hpp"
 #include "wormcube/runtime/network/link_fault.hpp"
 
-#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <memory>
 #include <optional>
 #include <string>
-#include <utility>
 #include <vector>
 
 namespace wormcube {
@@ -65,7 +63,8 @@ class Routers {
 
   /// Calls f(lane) for each lane there is, ascending.
   void each_lane(const std::function<void(const LinkLane&)>& f) const;
-  /// A line for each worm in the network, and one for each faulty link.
+  /// A line for each worm that holds a lane or waits for one, and one for each lane that has lost
+  /// flits.
   std::string description() const;
   void reset();
 
@@ -81,7 +80,6 @@ class Routers {
   Ports& ports(const Worm& worm, bool at_end);
   int task_at(Link link, Rank end) const;
   LinkFault fault_of(Link link) const;
-  std::string text_of(const Worm& worm) const;
 
   Network& network_;
   NetworkHost& host_;

@@ -7,10 +7,12 @@
 #include "wormcube/tests/machine/support.hpp"
 #include "wormcube/tests/sanitized.hpp"
 
-#include <map>
+#include <atomic>
 #include <numeric>
 #include <set>
 #include <string>
+#include <thread>
+#include <vector>
 
 #include <catch2/catch.hpp>
 
@@ -194,6 +196,30 @@ TEST_CASE("a stalled link is a deadlock that names it", "[machine]") {
   }),
                     Contains("worm 0 -> 2, 600 bytes: holds 0->1 (4 of 4 flits), 1->2 (4 of 4 "
                              "flits); the link is stalled (--fault 1-2:stall)"));
+}
+
+TEST_CASE("a link's occupancy and waits are those of one run", "[machine]") {
+  Machine machine(Topology::parse("line:3"), in_flits(ExecutorKind::fibers, 4, 1));
+  // Two worms want the link 1->2: while one passes, the other's head waits in the lane before.
+  const Statistics crowded = machine.run([](Node& node) {
+    const Memory memory = node.memory(6400);
+    if (node.rank() < 2) node.step({send(2, memory)});
+    if (node.rank() == 2) {
+      node.step({receive(0, memory)});
+      node.step({receive(1, memory)});
+    }
+  });
+  CHECK(crowded.links[0].channels[0].occupancy.size() > 1);
+  CHECK(crowded.links[0].channels[0].waited > 0);
+  const Statistics light = machine.run([](Node& node) {
+    const Memory memory = node.memory(64);
+    if (node.rank() == 0) node.step({send(2, memory)});
+    if (node.rank() == 2) node.step({receive(0, memory)});
+  });
+  for (const LinkStatistics& link : light.links) {
+    CHECK(link.channels[0].occupancy == std::vector<std::uint64_t>{1});
+    CHECK(link.channels[0].waited == 0);
+  }
 }
 
 TEST_CASE("a node that computes does not stop worms that pass it", "[machine]") {

@@ -100,6 +100,7 @@ inline std::vector<MachineOptions> variations() {
   struct Row {
     Bytes eager_limit;
     bool all_port, lock_step;
+    std::size_t flits = 0;  // in a lane; 0: one copy
   };
   constexpr Bytes huge = ~Bytes{0};
   std::vector<MachineOptions> all;
@@ -108,13 +109,19 @@ inline std::vector<MachineOptions> variations() {
         std::pair(ExecutorKind::fibers, 1)}) {
     for (const Row& row : {Row{0, false, false}, Row{0, true, true}, Row{64, false, true},
                            Row{64, true, false}, Row{1024, true, true}, Row{1024, false, false},
-                           Row{huge, true, false}, Row{huge, false, true}}) {
+                           Row{huge, true, false}, Row{huge, false, true}, Row{0, true, false, 1},
+                           Row{1024, false, true, 4}, Row{huge, false, false, 1}}) {
       MachineOptions options;
       options.executor = executor;
       options.workers = workers;
       options.eager_limit = row.eager_limit;
       options.all_port = row.all_port;
       options.lock_step = row.lock_step;
+      if (row.flits > 0) {
+        options.transport = Transport::flits;
+        options.channel_capacity = row.flits;
+        options.routers = executor == ExecutorKind::threads ? 2 : 0;
+      }
       options.stack_bytes = Bytes{256} << 10;
       all.push_back(options);
     }
