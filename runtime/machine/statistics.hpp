@@ -56,7 +56,9 @@ struct NodeStatistics {
 struct CoreTimes {
   int cores = 0;  ///< that the process may use; 0: not measured
   std::chrono::nanoseconds computing{0}, rearranging{0}, combining{0};  ///< in nodes' own work
-  std::chrono::nanoseconds moving_data{0};                              ///< copying messages
+  /// Copying messages. With Transport::flits only those that were unexpected: what routers do is in
+  /// `network`.
+  std::chrono::nanoseconds moving_data{0};
   std::chrono::nanoseconds network{0};  ///< everything else: routing, matching, switching nodes
   std::chrono::nanoseconds idle{0};     ///< idle, or used by other programs
 };

@@ -94,7 +94,8 @@ TEST_CASE("empty values and items are refused, and errors say what to do") {
   expect_error("list --plugin x.so", "--plugin must precede the command");
   expect_error("run alltoall ring:4", "--on ring:4");
   expect_error("run alltoall --iteration 3", "did you mean '--iterations'?");
-  expect_error("run alltoall --on ring:4 --window abc", "'abc' is not a number");
+  expect_error("run alltoall --on ring:4 --transport flits --capacity abc",
+               "'abc' is not a number");
   expect_error("run alltoall --on ring:4 --virtual-channels 4K4", "'4K4' is not a number");
   const std::string long_word(100'000, 'A');
   CHECK(run_wormcube("topology " + long_word).err.size() < 2000);

@@ -34,7 +34,9 @@ VALUES = {
     "--algorithm": ALGORITHMS, "--on": NETWORKS, "--bytes": ["64", "1", "0", "4K", "8..64", "7,,9", "-3", "1G", "64T"],
     "--ports": ["one", "all", "auto", "none"], "--iterations": ["1", "2", "0", "-1", "x"],
     "--warmup": ["0", "1", "-1"], "--seed": ["1", "-1", "x", "18446744073709551615"],
-    "--executor": ["threads", "fibers", "mpi", "goblins"],
+    "--executor": ["threads", "fibers", "mpi", "goblins"], "--capacity": ["1", "4", "0", "1048577"],
+    "--transport": ["copy", "flits", "flits", "worms"], "--routers": ["0", "1", "3", "-1"],
+    "--fault": ["0-1:flip", "0-1:drop", "1-0:stall", "0-9:flip", "0-1:melt", "x"],
     "--eager-limit": ["0", "1K", "64", "x"], "--virtual-channels": ["1", "2", "3"], "--time-limit": ["0", "1", "-1"],
     "--root": NUMBERS, "--distance": NUMBERS, "--sources": ["1", "3", "0,2", "7,", "0", "x,y", ","],
     "--operator": ["sum", "max", "compose", "xor", "divide"], "--type": ["double", "int32", "affine", "string", "float"],
@@ -62,7 +64,7 @@ VALUES = {
 }
 FLAGS = ["--quiet", "--wide", "--lockstep", "--inverse", "--measure-plans", "--markdown", "--help", "--nonsense", "--rebalance", "--overwrite", "\x1b[31m"]
 COMMON = "--on --algorithm --ports --json --csv".split()
-MACHINE = "--executor --eager-limit --virtual-channels --time-limit --iterations --warmup --no-verify --seed".split()
+MACHINE = "--executor --transport --capacity --routers --fault --eager-limit --virtual-channels --time-limit --iterations --warmup --no-verify --seed".split()
 CALL = "--root --distance --sources --operator --type --in-place".split()
 COST = "--ts --tw --tr --tc".split()
 FILES = "--input --output --column --shape --type".split()

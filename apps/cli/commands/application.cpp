@@ -219,6 +219,7 @@ ApplicationRun::ApplicationRun(Context& context, const ApplicationOptions& optio
       progress_(context, options.output, fmt::format("{} on {}", name, topology_.name())),
       results_(context, options.output, {}),
       name_(name) {
+  options_.machine.transport.require(options_.machine.executor, topology_);
   require_cluster(context, options_.machine, topology_);
   require_workers(options_.machine, topology_);
   if (options_.trace.wanted()) trace_.emplace(topology_, options_.trace.cut(topology_.nodes()));

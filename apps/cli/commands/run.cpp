@@ -58,7 +58,7 @@ struct RunCommand {
   std::string schedule;
 };
 
-/// Checked before anything is printed: the machine itself would refuse later.
+/// Before anything is printed.
 void require_acyclic(const Topology& topology, int virtual_channels) {
   if (const auto cycle = dependency_cycle(Routing(topology, virtual_channels))) {
     throw UsageError(
@@ -94,6 +94,7 @@ std::vector<Topology> topologies_to_run(const Context& context, const RunCommand
   std::vector<Topology> topologies = parse_topologies(options.what.on);
   for (const Topology& topology : topologies) {
     topology.require_routable();
+    options.machine.transport.require(options.machine.executor, topology);
     require_cluster(context, options.machine, topology);
     require_workers(options.machine, topology);
     if (!options.machine.in_processes())
@@ -317,8 +318,7 @@ ExitCode run(Context& context, const RunCommand& given) {
   if (!options.occupancy.empty() && !options.machine.transport.in_flits())
     throw UsageError("--occupancy applies to --transport flits");
   options.run.links = !options.output.links.empty() || !options.occupancy.empty();
-  const std::string no_effect =
-      fmt::format("has no effect with --executor {}: ", options.machine.executor);
+  const std::string no_effect = "has no effect with --executor " + options.machine.executor + ": ";
   if (options.run.links && options.machine.in_processes())
     throw UsageError("--links " + no_effect + no_links);
   if (options.trace.wanted() && options.machine.in_processes()) {

@@ -1,4 +1,4 @@
-// What `wormcube run` says of single links: --links, --occupancy, and the pairs whose block is wrong.
+// What `run` says of single links and pairs of nodes: --links, --occupancy, wrong pairs.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 

@@ -30,7 +30,6 @@ Cluster::Settings settings_of(const MachineFlags& flags, bool timing) {
 }  // namespace
 
 void require_cluster(const Context& context, const MachineFlags& flags, const Topology& topology) {
-  flags.transport.validate(flags.executor);
   if (!flags.in_processes()) return;
   if (context.cluster() == nullptr) {
     throw UsageError(

@@ -79,11 +79,6 @@ void add_machine_options(CLI::App& app, MachineFlags& flags, Executors executors
 }
 
 void require_workers(const MachineFlags& flags, const Topology& topology) {
-  if (flags.transport.in_flits()) {
-    MachineOptions options;
-    flags.transport.resolve(options);
-    require_links(topology, options.faults);
-  }
   if (flags.executor == "threads") require_threads(topology.nodes());
   if (flags.workers == 0 || flags.in_processes()) return;
   if (flags.executor == "threads") {

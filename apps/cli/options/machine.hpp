@@ -36,8 +36,8 @@ struct MachineFlags {
 /// process only.
 enum class Executors { all, in_this_process };
 void add_machine_options(CLI::App& app, MachineFlags& flags, Executors executors = Executors::all);
-/// Throws UsageError if a faulty link is none, there are fewer nodes than workers, too few cores to
-/// pin them to, or no workers at all.
+/// Throws UsageError if there are fewer nodes than workers, too few cores to pin them to, or no
+/// workers at all.
 void require_workers(const MachineFlags& flags, const Topology& topology);
 /// --time-limit, in seconds. 0: none.
 void add_time_limit_option(CLI::App& app, double& seconds, const std::string& group);

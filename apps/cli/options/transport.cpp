@@ -73,14 +73,14 @@ void add_transport_options(CLI::App& app, TransportFlags& flags) {
       ->check(between(0, 1024))
       ->capture_default_str();
   add("--fault", flags.faults,
-      "With --transport flits: break the link from node A to node B. flip: invert a bit of each "
-      "flit; drop: lose the second flit of each message, or its only one; stall: pass nothing on "
-      "(repeatable)",
-      "A-B:flip|drop|stall")
+      "With --transport flits: break the link from node A to node B (repeatable). A-B:flip inverts "
+      "a bit of each flit, A-B:drop loses the second flit of each message or its only one, "
+      "A-B:stall passes nothing on",
+      "FAULT")
       ->allow_extra_args(false);
 }
 
-void TransportFlags::validate(const std::string& executor) const {
+void TransportFlags::require(const std::string& executor, const Topology& topology) const {
   if (!in_flits()) {
     for (const CLI::Option* const option : of_flits) {
       if (option->count() > 0)
@@ -100,7 +100,9 @@ void TransportFlags::validate(const std::string& executor) const {
         "use --workers",
         routers));
   }
-  for (const std::string& fault : faults) static_cast<void>(parse_fault(fault));
+  MachineOptions options;
+  resolve(options);
+  require_links(topology, options.faults);
 }
 
 void TransportFlags::resolve(MachineOptions& options) const {

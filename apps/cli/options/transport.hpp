@@ -22,13 +22,14 @@ struct TransportFlags {
   std::vector<const CLI::Option*> of_flits = {};  // options that apply to flits only
 
   bool in_flits() const { return transport == "flits"; }
-  /// Throws UsageError if an option has no effect. \param executor  of MachineFlags
-  void validate(const std::string& executor) const;
+  /// Throws UsageError if an option has no effect, or a faulty link is none.
+  /// \param executor  of MachineFlags
+  void require(const std::string& executor, const Topology& topology) const;
   void resolve(MachineOptions& options) const;
 };
 void add_transport_options(CLI::App& app, TransportFlags& flags);
 
-/// "copy", or "flits (4 in a lane)".
+/// "each message copied once", or "each message in flits, 4 in a lane", with the faults.
 std::string transport_text(const MachineOptions& options);
 /// `transport` and `channel_capacity`.
 void add_transport_json(Json& json, const MachineOptions& options);
