@@ -41,7 +41,9 @@ struct MachineOptions {
   Transport transport = Transport::copy;
   // With Transport::flits only.
   std::size_t channel_capacity = 4;  ///< flits that a lane holds, 1 to most_channel_capacity
-  int routers = 0;                   ///< threads that routers share; 0: one per usable core
+  /// Threads that routers share beside nodes that are threads; 0: one per usable core. A flit that
+  /// crosses between two of them may cost a wake-up, so one is the fastest (bench/README.md).
+  int routers = 1;
   std::vector<FaultyLink> faults = {};
   /// A message of at most this many bytes whose receive is not posted yet is kept at the receiver,
   /// so its send is complete. A longer one waits in the sender's memory until it is received.

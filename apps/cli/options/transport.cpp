@@ -66,12 +66,13 @@ void add_transport_options(CLI::App& app, TransportFlags& flags) {
       "FLITS")
       ->check(between(1, MachineOptions::most_channel_capacity))
       ->capture_default_str();
-  add("--routers", flags.routers,
-      "With --transport flits and --executor threads: number of threads that move flits (0: one "
-      "per usable core); with fibers each worker moves its nodes' flits",
-      "N")
-      ->check(between(0, 1024))
-      ->capture_default_str();
+  flags.routers_option =
+      add("--routers", flags.routers,
+          "With --transport flits and --executor threads: number of threads that move flits (0: "
+          "one per usable core); with fibers each worker moves its nodes' flits",
+          "N")
+          ->check(between(0, 1024))
+          ->capture_default_str();
   add("--fault", flags.faults,
       "With --transport flits: break the link from node A to node B (repeatable). A-B:flip inverts "
       "a bit of each flit, A-B:drop loses the second flit of each message or its only one, "
@@ -94,7 +95,7 @@ void TransportFlags::require(const std::string& executor, const Topology& topolo
         "MPI's; use --executor threads or fibers",
         executor));
   }
-  if (executor == "fibers" && routers > 0) {
+  if (executor == "fibers" && routers_option->count() > 0) {
     throw UsageError(fmt::format(
         "--routers {} has no effect with --executor fibers: each worker moves its nodes' flits; "
         "use --workers",

@@ -17,9 +17,10 @@ namespace wormcube::cli {
 struct TransportFlags {
   std::string transport = "copy";
   std::size_t capacity = 4;
-  int routers = 0;
+  int routers = 1;
   std::vector<std::string> faults;
   std::vector<const CLI::Option*> of_flits = {};  // options that apply to flits only
+  const CLI::Option* routers_option = nullptr;
 
   bool in_flits() const { return transport == "flits"; }
   /// Throws UsageError if an option has no effect, or a faulty link is none.
