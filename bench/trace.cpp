@@ -33,7 +33,7 @@ void trace_of_shift(benchmark::State& state) {
       Collective(find_algorithm(operations::alltoall, "shift")), contract, nullptr);
   Machine plain(topology, options);
   RunTrace trace(topology, {});
-  options.node_observer = &trace;
+  trace.observe(options);
   Machine seen(topology, options);
   const Program traced = trace.traced(program);
   plain.run(program);

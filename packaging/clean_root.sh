@@ -25,8 +25,11 @@ fresh() {
   root=$2
   cp -a "$1" "$root"
   cp /etc/resolv.conf "$root/etc/resolv.conf"
+  # As every installed system has: a name that nobody knows is asked for 5 s whenever an MPI program starts.
+  printf '127.0.0.1 localhost\n127.0.1.1 %s\n' "$(hostname)" >"$root/etc/hosts"
   mount -t proc proc "$root/proc"
   mount --rbind /dev "$root/dev"
+  mount --rbind /sys "$root/sys"  # MPI libraries look for network and cores there
 }
 
 # inside COMMAND..: in $root, with a clean environment; $path stands before PATH.
@@ -34,6 +37,6 @@ inside() { env -i PATH="${path:-}/usr/sbin:/usr/bin:/sbin:/bin" HOME=/root LC_AL
 
 # remove FOLDER: the roots in it.
 remove_roots() {
-  umount --recursive --lazy "$1"/*/proc "$1"/*/dev 2>/dev/null || true
+  umount --recursive --lazy "$1"/*/proc "$1"/*/dev "$1"/*/sys 2>/dev/null || true
   rm -rf --one-file-system "$1"
 }

@@ -32,16 +32,18 @@ struct RunTrace::Event {
     arrival,  // of a message that was waited for: from when it was sent
     flow_start,
     flow_end,
+    worm,  // leaves a lane
+    flit,
     unseen_send,  // of a step that is left out: counted, not shown
     unseen_receive
   };
   std::int64_t begin = 0, length = 0;
   std::uint64_t order = 0;   // in which it was recorded: of equal ones the outer comes first
-  std::uint64_t number = 0;  // a step, or a message
+  std::uint64_t number = 0;  // a step, a message, or a lane
   Bytes bytes = 0;
   Rank rank = 0;
   std::int32_t subject = 0;  // a peer, or a phase's name
-  Tag tag = 0;
+  Tag tag = 0;               // of a worm: its flits
   std::uint32_t run = 0;
   Kind kind = Kind::step;
 
@@ -55,6 +57,8 @@ struct RunTrace::Event {
 namespace {
 
 constexpr std::int64_t rows_of_a_node = 8;
+constexpr std::int64_t lanes_of_a_link = 2;
+constexpr std::size_t most_flits = 20'000;
 
 std::int64_t row_of(std::int64_t rank, RunTrace::Event::Kind kind) {
   using Kind = RunTrace::Event::Kind;
@@ -75,6 +79,8 @@ std::int64_t row_of(std::int64_t rank, RunTrace::Event::Kind kind) {
     case Kind::rearrange:
     case Kind::combine:
       return first + 3;
+    case Kind::worm:
+    case Kind::flit:
     case Kind::unseen_send:
     case Kind::unseen_receive:
       break;
@@ -92,8 +98,12 @@ class RunTrace::SeenNode final : public ForwardingNode {
   SeenNode(Node& node, RunTrace& trace)
       : ForwardingNode(node), trace_(trace), seen_(trace.seen_[node.rank()]) {
     seen_.step = 0;
+    ++trace_.observed_;
   }
-  ~SeenNode() override { end_phase(); }
+  ~SeenNode() override {
+    end_phase();
+    --trace_.observed_;
+  }
   SeenNode(const SeenNode&) = delete;
   SeenNode& operator=(const SeenNode&) = delete;
 
@@ -217,6 +227,38 @@ void RunTrace::goes_on(Rank rank) noexcept {
   slice(waited);
 }
 
+// A slice ends with the tail; of a worm whose head or tail is lost there is none.
+void RunTrace::leaves(const LaneFlit& flit) noexcept {
+  if (observed_.load(std::memory_order_relaxed) == 0) return;
+  const bool is_seen = cut_.has(flit.from) && cut_.has(flit.to) && cut_.has_step(flit.step);
+  if (!is_seen) {
+    if (flit.tail) ++left_out_;
+    return;
+  }
+  const std::int64_t lane = flit.link * lanes_of_a_link + flit.virtual_channel;
+  Event seen;
+  seen.begin = now();
+  seen.number = static_cast<std::uint64_t>(lane);
+  seen.rank = flit.from;
+  seen.subject = flit.to;
+  seen.bytes = flit.bytes;
+  const std::lock_guard lock(mutex_);
+  Passing& worm = lanes_[lane];
+  if (flit.head) worm = {seen.begin, 0};
+  ++worm.flits;
+  if (flits_ < most_flits) {
+    ++flits_;
+    seen.kind = Event::Kind::flit;
+    add(seen);
+  }
+  if (!flit.tail) return;
+  seen.kind = Event::Kind::worm;
+  seen.tag = worm.flits;
+  seen.length = seen.begin - worm.begin;
+  seen.begin = worm.begin;
+  slice(seen);
+}
+
 // Both with the mutex held.
 void RunTrace::slice(const Event& event) {
   ++slices_;
@@ -278,6 +320,31 @@ std::uint64_t RunTrace::find_arrows(EventSpool<Event>& arrows) const {
   return arrivals;
 }
 
+// Of processes and threads.
+void RunTrace::write_names(const std::function<void(std::string_view)>& write) const {
+  const auto digits = static_cast<int>(fmt::format("{}", topology_.nodes() - 1).size());
+  const auto name = [&](const char* what, std::int64_t pid, std::int64_t tid, const auto& text) {
+    write(trace_name(what, pid, tid, text) + ",\n");
+  };
+  for (Rank rank = 0; rank < topology_.nodes(); ++rank) {
+    if (!cut_.has(rank)) continue;
+    const std::int64_t pid = std::int64_t{rank} + 1;
+    name("process_name", pid, 0, fmt::format("node {:0{}}", rank, digits));
+    for (std::size_t row = 0; row < row_names.size(); ++row) {
+      name("thread_name", pid, pid * rows_of_a_node + static_cast<std::int64_t>(row),
+           row_names[row]);
+    }
+  }
+  if (lanes_.empty()) return;
+  const std::int64_t pid = std::int64_t{topology_.nodes()} + 1;
+  name("process_name", pid, 0, "lanes");
+  for (const auto& [lane, worm] : lanes_) {
+    name("thread_name", pid, pid * rows_of_a_node + lane,
+         fmt::format("{} vc {}", topology_.link_name(static_cast<Link>(lane / lanes_of_a_link)),
+                     lane % lanes_of_a_link));
+  }
+}
+
 TraceCounts RunTrace::write(const std::function<void(std::string_view)>& write,
                             std::string_view other) {
   events_->sort();
@@ -286,19 +353,8 @@ TraceCounts RunTrace::write(const std::function<void(std::string_view)>& write,
   arrows.sort();
   const TraceCounts counts{slices_ + arrivals, left_out_.load()};
   write(trace_head("wall", other, counts.events, counts.left_out));
-  const auto digits = static_cast<int>(fmt::format("{}", topology_.nodes() - 1).size());
+  write_names(write);
   const auto pid = [](Rank rank) { return std::int64_t{rank} + 1; };
-  for (Rank rank = 0; rank < topology_.nodes(); ++rank) {
-    if (!cut_.has(rank)) continue;
-    write(trace_name("process_name", pid(rank), 0, fmt::format("node {:0{}}", rank, digits)) +
-          ",\n");
-    for (std::size_t row = 0; row < row_names.size(); ++row) {
-      write(trace_name("thread_name", pid(rank),
-                       (std::int64_t{rank} + 1) * rows_of_a_node + static_cast<std::int64_t>(row),
-                       row_names[row]) +
-            ",\n");
-    }
-  }
   std::vector<std::string> names(phases_.size());
   for (const auto& [name, number] : phases_) {
     names[static_cast<std::size_t>(number)] = trace_quoted(name);
@@ -308,8 +364,18 @@ TraceCounts RunTrace::write(const std::function<void(std::string_view)>& write,
   merge<Event>({events_.get(), &arrows}, [&](const Event& e) {
     if (e.kind == Event::Kind::unseen_send || e.kind == Event::Kind::unseen_receive) return;
     using Kind = Event::Kind;
-    const std::string at = fmt::format(R"("pid":{},"tid":{},"ts":{})", pid(e.rank),
-                                       row_of(e.rank, e.kind), trace_time(e.begin));
+    const bool on_lane = e.kind == Kind::worm || e.kind == Kind::flit;
+    const std::string at = fmt::format(
+        R"("pid":{},"tid":{},"ts":{})", pid(on_lane ? topology_.nodes() : e.rank),
+        on_lane ? pid(topology_.nodes()) * rows_of_a_node + static_cast<std::int64_t>(e.number)
+                : row_of(e.rank, e.kind),
+        trace_time(e.begin));
+    if (e.kind == Kind::flit) {
+      write(fmt::format(R"({}{{"ph":"i","s":"t","cat":"flit","name":"{} -> {}",{}}})", comma,
+                        e.rank, e.subject, at));
+      comma = ",\n";
+      return;
+    }
     if (e.kind == Kind::flow_start || e.kind == Kind::flow_end) {
       const bool starts = e.kind == Kind::flow_start;
       write(fmt::format(R"({}{{"ph":"{}",{}"cat":"message","name":"m","id":{},{}}})", comma,
@@ -337,6 +403,12 @@ TraceCounts RunTrace::write(const std::function<void(std::string_view)>& write,
         category = "message";
         name = fmt::format("{} {}", e.kind == Kind::send ? "to" : "from", e.subject);
         arguments = fmt::format(R"("bytes":{},"step":{},"tag":{})", e.bytes, e.number, e.tag);
+        break;
+      case Kind::worm:
+        category = "worm";
+        name = fmt::format("{} -> {}", e.rank, e.subject);
+        arguments = fmt::format(R"("from":{},"to":{},"bytes":{},"flits":{})", e.rank, e.subject,
+                                e.bytes, e.tag);
         break;
       case Kind::arrival:
         category = "arrival";

@@ -363,6 +363,10 @@ class Fft(Result):
     transport_reason: Optional[str] = None
     channel_capacity: Optional[int] = None
     channel_capacity_reason: Optional[str] = None
+    routers: Optional[int] = None
+    routers_reason: Optional[str] = None
+    faults: Optional[List[str]] = None
+    faults_reason: Optional[str] = None
     virtual_channels: Optional[int] = None
     virtual_channels_reason: Optional[str] = None
     lock_step: Optional[bool] = None
@@ -1051,6 +1055,10 @@ class Run(Result):
     transport_reason: Optional[str] = None
     channel_capacity: Optional[int] = None
     channel_capacity_reason: Optional[str] = None
+    routers: Optional[int] = None
+    routers_reason: Optional[str] = None
+    faults: Optional[List[str]] = None
+    faults_reason: Optional[str] = None
     virtual_channels: Optional[int] = None
     virtual_channels_reason: Optional[str] = None
     lock_step: Optional[bool] = None
@@ -1279,6 +1287,10 @@ class Transpose(Result):
     transport_reason: Optional[str] = None
     channel_capacity: Optional[int] = None
     channel_capacity_reason: Optional[str] = None
+    routers: Optional[int] = None
+    routers_reason: Optional[str] = None
+    faults: Optional[List[str]] = None
+    faults_reason: Optional[str] = None
     virtual_channels: Optional[int] = None
     virtual_channels_reason: Optional[str] = None
     lock_step: Optional[bool] = None

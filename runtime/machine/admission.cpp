@@ -41,7 +41,8 @@ RouterSettings router_settings(const Topology& topology, const MachineOptions& o
   return {.capacity = options.channel_capacity,
           .tasks = std::min(wanted > 0 ? wanted : usable_cores(), topology.nodes()),
           .faults = options.faults,
-          .shuffle = options.messaging.shuffle};
+          .shuffle = options.messaging.shuffle,
+          .observer = options.flit_observer};
 }
 
 Network::Settings network_settings(const MachineOptions& options, const RouterSettings* routers) {

@@ -78,6 +78,7 @@ struct MachineOptions {
   bool pin = false;
   NetworkObserver* observer = nullptr;    ///< notified of each reservation; for tests and traces
   NodeObserver* node_observer = nullptr;  ///< notified of each wait
+  FlitObserver* flit_observer = nullptr;  ///< notified of flits, with Transport::flits
 
   static constexpr int most_window = 1024;
   static constexpr std::size_t most_channel_capacity = std::size_t{1} << 20;

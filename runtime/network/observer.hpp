@@ -2,7 +2,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include "wormcube/runtime/node/op.hpp"
 #include "wormcube/runtime/topology/routing.hpp"
+
+#include <cstdint>
 
 namespace wormcube {
 
@@ -13,6 +16,25 @@ class NetworkObserver {
   virtual ~NetworkObserver() = default;
   /// \param hop  0 for the first link of the route
   virtual void reserved(Rank from, Rank to, Channel channel, int hop) = 0;
+};
+
+/// A flit that leaves a lane, and its message.
+struct LaneFlit {
+  Link link;
+  int virtual_channel;
+  Rank from, to;
+  std::uint64_t step;  ///< of the sender
+  Bytes bytes;         ///< of the message
+  bool head, tail;
+};
+
+/// Notified of each flit that leaves a lane, by the router that takes it.
+///
+/// Threads  the routers' tasks; for one lane always the same in a run.
+class FlitObserver {
+ public:
+  virtual ~FlitObserver() = default;
+  virtual void leaves(const LaneFlit& flit) noexcept = 0;
 };
 
 }  // namespace wormcube

@@ -4,6 +4,7 @@
 
 #include "wormcube/runtime/base/error.hpp"
 #include "wormcube/runtime/network/network.hpp"
+#include "wormcube/runtime/network/router_turns.hpp"
 
 #include <algorithm>
 #include <exception>
@@ -31,25 +32,15 @@ void RouterTask::reset() {
   static_cast<void>(inbox_.take());
 }
 
-// After a pass in which nothing moved it lets others run once, and then waits to be called.
 void RouterTask::run() noexcept {
-  NetworkHost& host = routers_.host_;
-  for (bool is_idle = false; !host.all_nodes_have_ended();) {
-    host.answer_calls(number_);
-    bool moved = false;
+  take_turns(routers_.host_, number_, [&] {
     try {
-      moved = !host.is_stopping() && pass();
+      return pass();
     } catch (...) {  // no memory for lanes, ports or lists: no node's fault
-      host.failed(0, 0, std::current_exception());
+      routers_.host_.failed(0, 0, std::current_exception());
+      return false;
     }
-    if (moved || !std::exchange(is_idle, true)) {
-      is_idle = !moved;
-      host.let_others_run(number_, moved);
-    } else {
-      is_idle = false;
-      host.wait_for_call(number_);
-    }
-  }
+  });
 }
 
 bool RouterTask::pass() {
@@ -220,6 +211,23 @@ void RouterTask::next_flit(Input& input, Flit& flit) {
   input.left -= flit.bytes;
 }
 
+// The flit is about to leave the input.
+void RouterTask::observe(const Input& input, const Flit& flit) {
+  FlitObserver* const observer = routers_.settings_.observer;
+  if (observer == nullptr || input.lane == nullptr) return;
+  const Worm& worm = *input.worm;
+  const Routing& routing = routers_.network_.routing();
+  const Channel channel = input.lane->channel.id();
+  observer->leaves({.link = routing.link(channel),
+                    .virtual_channel = routing.virtual_channel(channel),
+                    .from = worm.from,
+                    .to = worm.to,
+                    .step = worm.step,
+                    .bytes = worm.bytes,
+                    .head = flit.head,
+                    .tail = flit.tail});
+}
+
 // The flit has left the input.
 void RouterTask::leave(Input& input) {
   ++input.passed;
@@ -249,6 +257,7 @@ bool RouterTask::pass_on(Input& input, LinkLane& to) {
     next_flit(input, made);
   }
   flit->hop = input.hop + 1;
+  observe(input, *flit);
   const bool is_lost = to.fault == LinkFault::drop &&
                        (input.passed == 1 || (flit->tail && flit->bytes > 0 && input.passed == 0));
   if (to.fault == LinkFault::flip && flit->bytes > 0) flit->payload[0] ^= std::byte{1};
@@ -319,6 +328,7 @@ bool RouterTask::eject(Input& input) {
   arrival.to.write(flit->data().first(wanted));
   arrival.room -= wanted;
   arrival.arrived += flit->bytes;
+  observe(input, *flit);
   leave(input);
   if (tail) {
     const Arrival whole = std::exchange(arrival, {});

@@ -40,6 +40,7 @@ class RouterTask {
   bool has_table(Input& input);
   bool eject(Input& input);
   void next_flit(Input& input, Flit& flit);
+  void observe(const Input& input, const Flit& flit);
   void leave(Input& input);
   void end_message(Input& input);
   void fail_for_lost(const Worm& worm, Bytes arrived);

@@ -17,6 +17,7 @@
 namespace wormcube {
 
 class Network;
+class FlitObserver;
 class NetworkHost;
 class RouterTask;
 
@@ -26,6 +27,7 @@ struct RouterSettings {
   std::vector<FaultyLink> faults = {};
   /// Seeds the order in which inputs have their turns; empty: first come, first served.
   std::optional<std::uint64_t> shuffle = {};
+  FlitObserver* observer = nullptr;
 };
 
 /// A router for each node: its inputs are the lanes that enter the node and its injection ports,
@@ -41,11 +43,8 @@ struct RouterSettings {
 /// Invariants    all that a task's routers have is plain data of that task, but for the queues of
 ///               the lanes that cross to another task, and the inbox. A worm belongs to the router
 ///               where its head is, later to the one where it arrives.
-/// Memory order  a task that has pushed to or popped from a lane of another task calls that task
-///               after the pass; a task answers its calls before it looks at its lanes, and waits
-///               only if it was not called since. Call and answer are read-modify-writes of one
-///               word (Gate), so either the look sees the flit or the place, or the wait sees the
-///               call.
+/// Memory order  take_turns()'s: a task that has pushed to or popped from a lane of another task
+///               calls that task after the pass.
 class Routers {
  public:
   Routers(Network& network, NetworkHost& host, RouterSettings settings, bool all_port);

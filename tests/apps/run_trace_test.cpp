@@ -29,7 +29,7 @@ json traced_shift(const Topology& topology, Bytes bytes, TraceCut cut, std::size
   RunTrace trace(topology, std::move(cut), in_memory);
   MachineOptions options;
   options.executor = executor;
-  options.node_observer = &trace;
+  trace.observe(options);
   Machine machine(topology, options);
   const Collective collective = parse_collective(operations::alltoall, "shift");
   machine.run(trace.traced([&](Node& node) {
@@ -59,6 +59,45 @@ TEST_CASE("a real run's trace keeps the laws, has every message and an arrow for
   CHECK(seen.of_category.at("phase") == 6);
   CHECK(seen.of_category.at("local") >= 6);
   CHECK(seen.rows.at({1, 8}).front().event["name"] == "a \"phase\"");
+}
+
+TEST_CASE("a trace of flits has a slice for each worm on each lane, and an instant for each flit",
+          "[machine][trace]") {
+  const Topology topology = Topology::parse("ring:6");
+  const auto traced = [&](TraceCut cut) {
+    RunTrace trace(topology, std::move(cut));
+    MachineOptions options;
+    options.transport = Transport::flits;
+    options.routers = 2;
+    trace.observe(options);
+    Machine machine(topology, options);
+    const Program program = [](Node& node) {
+      const Memory out = node.memory(600), in = node.memory(600);
+      for (const Rank by : {2, 1})
+        node.step({send((node.rank() + by) % 6, out), receive((node.rank() + 6 - by) % 6, in)});
+    };
+    machine.run(program);  // not observed
+    machine.run(trace.traced(program));
+    return written(trace);
+  };
+  const json file = traced({});
+  const TraceSeen seen = trace_seen(file);
+  CHECK(seen.broken == "");
+  CHECK(seen.of_category.at("worm") == 6 * 3);  // two links in the first step, then one
+  CHECK(seen.of_category.at("flit") == 6 * 3 * 10);
+  for (const auto& [row, slices] : seen.rows) {
+    if (row.first != 7) continue;
+    for (const TraceSlice& slice : slices) {
+      const json& arguments = slice.event["args"];
+      CHECK(arguments["flits"] == 10);
+      CHECK(arguments["bytes"] == 600);
+      CHECK(slice.event["name"] ==
+            fmt::format("{} -> {}", arguments["from"].get<int>(), arguments["to"].get<int>()));
+    }
+  }
+  const json second = traced({.nodes = {}, .first_step = 1, .last_step = 1});
+  CHECK(trace_seen(second).of_category.at("worm") == 6);
+  CHECK(trace_seen(second).of_category.at("flit") == 6 * 10);
 }
 
 TEST_CASE("a trace is cut to nodes and steps, and reports what is left out", "[machine][trace]") {

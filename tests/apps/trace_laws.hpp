@@ -97,6 +97,8 @@ inline TraceSeen trace_seen(const nlohmann::json& file) {
       if (!is_new && kind == "f" && slices->second.back().begin < first->second) {
         broken(fmt::format("arrow {} points backwards", event["id"].dump()));
       }
+    } else if (kind == "i") {
+      ++seen.of_category[event["cat"]];
     } else {
       broken("an event of kind " + kind);
     }

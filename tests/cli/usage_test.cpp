@@ -123,6 +123,8 @@ TEST_CASE("a usage error ends with exit code 2 and one line that names the mista
       Mistake{"check --schedule /dev/null", "/dev/null: empty, or only comments"},
       Mistake{"--version extra", "--version: unexpected argument 'extra'"},
       Mistake{"topology graph:/", "Is a directory"},
+      Mistake{"mpirun -n 4 --transport flits /bin/true",
+              "apply to run and the applications; an MPI program's messages are copied once"},
       Mistake{"mpirun -n 4 --stack 1 /bin/true", "--stack 1: a rank's stack has 64K or more"},
       // Endless, and read no further than to a limit.
       Mistake{"machines /dev/zero", "has more than 1 MiB, the limit of a machine profile"},

@@ -177,7 +177,8 @@ class Execution {
       }
       if (report_.states >= bounds_.states) return report_;
     } while (next_path());
-    report_.complete = true;
+    report_.complete = report_.executions > 0;
+    if (!report_.complete) report_.failure = "no execution ends: all go round";
     return report_;
   }
 

@@ -355,6 +355,16 @@ struct Waits {
   void end() {}
 };
 
+// The same, where each look is like the last.
+struct GoesRound {
+  static constexpr int threads = 2;
+  Atomic<bool> flag = false;
+  void thread(int i) {
+    while (i == 0 && !flag.load(acquire)) forget(1);
+  }
+  void end() {}
+};
+
 // An object ends after a count that says that nobody uses it any more.
 template <std::memory_order Order>
 struct Ends {
@@ -501,6 +511,7 @@ TEST_CASE("the explorer finds lost wake-ups, deadlocks and what never ends", "[i
   CHECK(fault_in<TwoLocks<true>>() == "none");
   CHECK(fault_in<TwoLocks<false>>() == all_wait);
   CHECK(fault_in<Waits>() == "no end after 400 operations");
+  CHECK(fault_in<GoesRound>() == "no execution ends: all go round");
 }
 
 TEST_CASE("the explorer finds what is used before its beginning or after its end",

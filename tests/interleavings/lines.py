@@ -34,6 +34,7 @@ HEADERS = {"runtime/network/reservation.hpp": (["reservation"], ["network/reserv
            "runtime/network/completion.hpp": (["completion"], ["network/completion"]),
            "runtime/network/lazy_table.hpp": (["lazy_table"], ["network/lazy_table"]),
            "runtime/machine/executor/gate.hpp": (["gate", "completion", "node_threads", "work_place"], ["machine/gate"]),
+           "runtime/network/router_turns.hpp": (["router_turns"], []),
            "runtime/network/inbox.hpp": (["inbox", "gate"], ["machine/inbox"]),
            "runtime/machine/executor/work_list.hpp": (["work_list", "work_place"], ["machine/work_list"]),
            "runtime/machine/executor/work_place.hpp": (["work_place"], []),

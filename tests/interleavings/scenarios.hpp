@@ -26,6 +26,7 @@ std::vector<Scenario> node_threads_scenarios();
 std::vector<Scenario> work_list_scenarios();
 std::vector<Scenario> work_place_scenarios();
 std::vector<Scenario> lazy_table_scenarios();
+std::vector<Scenario> router_turns_scenarios();
 std::vector<Scenario> passing_scenarios();
 /// Not among all: it must fail.
 Scenario passing_without_its_rule();

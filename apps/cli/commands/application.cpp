@@ -185,9 +185,9 @@ void ApplicationOptions::validate(const std::string& input, const std::string& o
 }
 
 ApplicationMachine::ApplicationMachine(Context& context, const ApplicationOptions& options,
-                                       const Topology& topology, bool all_port, NodeObserver* trace)
+                                       const Topology& topology, bool all_port, RunTrace* trace)
     : settings_(options.machine.resolve(context, options.all_port(all_port))) {
-  settings_.node_observer = trace;
+  if (trace != nullptr) trace->observe(settings_);
   settings_.timing = true;  // the report prints its parts
   if (options.machine.in_processes()) {
     processes_ = cluster_machine(context, options.machine, topology, settings_.timing);

@@ -70,7 +70,7 @@ class ApplicationMachine {
  public:
   /// \param trace  sees the nodes' waits; may be null
   ApplicationMachine(Context& context, const ApplicationOptions& options, const Topology& topology,
-                     bool all_port, NodeObserver* trace);
+                     bool all_port, RunTrace* trace);
   const apps::Runner& runner() const { return *runner_; }
   const MachineOptions& options() const { return settings_; }
 

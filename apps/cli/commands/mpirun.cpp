@@ -61,6 +61,7 @@ struct MpirunCommand {
   bool placed = false;                  // no effect
   std::vector<std::string> placements;  // no effect
   std::vector<std::string> variables;
+  std::vector<std::string> in_flits;  // options of run that do not apply here
 };
 
 /// The most square torus of this many nodes.
@@ -151,6 +152,11 @@ ExitCode run(Context& context, const MpirunCommand& options) {
   const std::vector<std::string>& words = context.program_words();
   if (words.empty()) {
     throw UsageError("mpirun: name a program: wormcube mpirun --on torus:4x4 ./ring");
+  }
+  if (!options.in_flits.empty()) {
+    throw UsageError(
+        "mpirun: --transport, --capacity, --routers and --fault apply to run and the applications; "
+        "an MPI program's messages are copied once");
   }
   if (std::ranges::find(words, ":") != words.end()) {
     throw UsageError(
@@ -419,6 +425,7 @@ Action add_mpirun(CLI::App& program) {
   app.add_option("--hostfile,--machinefile,--bind-to,--map-by,--rank-by", options->placements)
       ->group("");
   app.add_option("-x", options->variables)->group("");
+  app.add_option("--transport,--capacity,--routers,--fault", options->in_flits)->group("");
   app.footer(
       "Link the program with `wormcube mpicc` or `wormcube mpicxx`. Write the program's arguments "
       "after its name. Each rank has its own global variables. The program's output is unchanged; "

@@ -166,8 +166,7 @@ Json result_json(const Context& context, Json json, const RunResult& result,
 class Machines {
  public:
   /// \param trace  sees the nodes' waits; may be null
-  Machines(Context& context, const Topology& topology, const MachineFlags& flags,
-           NodeObserver* trace)
+  Machines(Context& context, const Topology& topology, const MachineFlags& flags, RunTrace* trace)
       : context_(context), topology_(topology), flags_(flags), trace_(trace) {}
   /// The machine of all processes.
   Multicomputer& in_processes() {
@@ -198,7 +197,7 @@ class Machines {
       machine.reset();
       MachineOptions options = flags_.resolve(context_, all_port);
       options.any_order = any_order;  // run_collective checks the routes
-      options.node_observer = trace_;
+      if (trace_ != nullptr) trace_->observe(options);
       options.workers = workers;
       machine = std::make_unique<Machine>(topology_, options);
     }
@@ -208,7 +207,7 @@ class Machines {
   Context& context_;
   const Topology& topology_;
   const MachineFlags& flags_;
-  NodeObserver* trace_;
+  RunTrace* trace_;
   std::map<std::pair<bool, bool>, std::unique_ptr<Machine>> machines_;
   std::unique_ptr<Multicomputer> in_processes_;
 };

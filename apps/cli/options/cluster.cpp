@@ -95,7 +95,7 @@ void add_machine_json(const Context& context, Json& json, const MachineFlags& fl
   json["executor"] = flags.executor;
   json["network"] = flags.in_processes() ? "mpi" : "emulated";
   if (!flags.in_processes()) {
-    add_transport_json(json, options);
+    add_transport_json(json, options, nodes);
     json["eager_limit"] = options.eager_limit;
     json["virtual_channels"] = options.virtual_channels;
     json["lock_step"] = options.lock_step;
@@ -113,8 +113,8 @@ void add_machine_json(const Context& context, Json& json, const MachineFlags& fl
   json["mpi_library"] = context.cluster()->library();
   json["eager_limit"] =
       settings_of(flags, false).eager_limit.value_or(context.cluster()->default_eager_limit());
-  for (const char* name :
-       {"transport", "channel_capacity", "virtual_channels", "lock_step", "window"}) {
+  for (const char* name : {"transport", "channel_capacity", "routers", "faults", "virtual_channels",
+                           "lock_step", "window"}) {
     json[name] = nullptr;
     json[std::string(name) + "_reason"] = no_links;
   }

@@ -47,6 +47,12 @@ FaultyLink parse_fault(std::string_view text) {
       text));
 }
 
+std::string fault_text(const FaultyLink& fault) {
+  const auto* const kind =
+      std::ranges::find(faults_by_name, fault.fault, &decltype(faults_by_name)::value_type::second);
+  return fmt::format("{}-{}:{}", fault.from, fault.to, kind->first);
+}
+
 }  // namespace
 
 void add_transport_options(CLI::App& app, TransportFlags& flags) {
@@ -116,19 +122,22 @@ void TransportFlags::resolve(MachineOptions& options) const {
 std::string transport_text(const MachineOptions& options) {
   if (options.transport == Transport::copy) return "each message copied once";
   std::string text = fmt::format("each message in flits, {} in a lane", options.channel_capacity);
-  for (const FaultyLink& fault : options.faults) {
-    const auto* const kind = std::ranges::find(faults_by_name, fault.fault,
-                                               &decltype(faults_by_name)::value_type::second);
-    text += fmt::format(", {} on link {}->{}", kind->first, fault.from, fault.to);
-  }
+  for (const FaultyLink& fault : options.faults) text += ", --fault " + fault_text(fault);
   return text;
 }
 
-void add_transport_json(Json& json, const MachineOptions& options) {
+void add_transport_json(Json& json, const MachineOptions& options, Rank nodes) {
   const bool flits = options.transport == Transport::flits;
   json["transport"] = flits ? "flits" : "copy";
-  put(json, "channel_capacity", flits ? Json(options.channel_capacity) : Json(nullptr),
-      "only --transport flits has flit queues");
+  constexpr const char* no_flits = "only --transport flits has flit queues";
+  put(json, "channel_capacity", flits ? Json(options.channel_capacity) : Json(nullptr), no_flits);
+  const bool threads = options.executor == ExecutorKind::threads;
+  const int routers = std::min(options.routers > 0 ? options.routers : usable_cores(), nodes);
+  put(json, "routers", flits && threads ? Json(routers) : Json(nullptr),
+      flits ? "each worker moves its nodes' flits" : no_flits);
+  Json faults = Json::array();
+  for (const FaultyLink& fault : options.faults) faults.push_back(fault_text(fault));
+  put(json, "faults", flits ? faults : Json(nullptr), no_flits);
 }
 
 }  // namespace wormcube::cli

@@ -32,7 +32,7 @@ void add_transport_options(CLI::App& app, TransportFlags& flags);
 
 /// "each message copied once", or "each message in flits, 4 in a lane", with the faults.
 std::string transport_text(const MachineOptions& options);
-/// `transport` and `channel_capacity`.
-void add_transport_json(Json& json, const MachineOptions& options);
+/// `transport`, `channel_capacity`, `routers`, `faults`.
+void add_transport_json(Json& json, const MachineOptions& options, Rank nodes);
 
 }  // namespace wormcube::cli

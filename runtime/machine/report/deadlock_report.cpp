@@ -81,8 +81,9 @@ std::string deadlock_table(const Network& network, std::span<const EmulatedNode>
       std::ranges::count_if(nodes, [](const EmulatedNode& node) { return node.finished.load(); }));
   const auto all = static_cast<Rank>(nodes.size());
   std::string table = fmt::format(
-      "deadlock: {} of {} nodes wait, {} have finished, nothing is in flight\n{:>6} {:>6}  {}",
-      all - finished, all, finished, "node", "step", "waits for / holds");
+      "deadlock: {} of {} nodes wait, {} have finished, nothing {}\n{:>6} {:>6}  {}",
+      all - finished, all, finished, network.routers() != nullptr ? "moves" : "is in flight",
+      "node", "step", "waits for / holds");
   Rank rows = 0;
   for (const EmulatedNode& node : nodes) {
     if (node.finished) continue;
