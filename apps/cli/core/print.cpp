@@ -40,7 +40,7 @@ void note_output_error() {
 
 std::unique_lock<std::mutex> Terminal::take() { return std::unique_lock(terminal); }
 Terminal::Line* Terminal::show(Line* line) { return std::exchange(progress_line, line); }
-const Terminal::Line* Terminal::shown() { return progress_line; }
+Terminal::Line* Terminal::shown() { return progress_line; }
 
 std::string cleaned(std::string_view text) { return printable(text, "\n\t"); }
 

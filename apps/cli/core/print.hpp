@@ -42,12 +42,14 @@ class Terminal {
     virtual ~Line() = default;
     /// The text that erases the line.
     virtual std::string clear() = 0;
+    /// Shows what is due.
+    virtual void show() = 0;
   };
   /// For changing the line. print() and complain() take the terminal themselves.
   [[nodiscard]] static std::unique_lock<std::mutex> take();
   /// With the terminal taken: sets the line shown from now on. \return  the previous one
   static Line* show(Line* line);
-  static const Line* shown();
+  static Line* shown();
 };
 
 }  // namespace wormcube::cli

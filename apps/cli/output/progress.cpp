@@ -110,12 +110,13 @@ Progress::Progress(const Context& context, const OutputOptions& options, std::st
   const auto lock = Terminal::take();
   outer_ = Terminal::show(this);
   show();
+  if (outer_ != nullptr) return;
   try {
     ticker_ = std::thread([this] {
       std::unique_lock ticking = Terminal::take();
       while (
           !end_.wait_for(ticking, std::max(timing_.interval, 100ms), [this] { return ended_; })) {
-        show();
+        if (Terminal::Line* const innermost = Terminal::shown()) innermost->show();
       }
     });
   } catch (const std::system_error&) {

@@ -53,8 +53,8 @@ class ProgressLine {
   bool shown_ = false;
 };
 
-/// A ProgressLine on standard error, after a second of work on a terminal, else after ten; a thread
-/// of its own counts the seconds. $WORMCUBE_PROGRESS_AFTER changes the delay. Shows nothing with
+/// A ProgressLine on standard error, after a second of work on a terminal, else after ten; the
+/// outermost one's thread counts the seconds. $WORMCUBE_PROGRESS_AFTER changes the delay. Shows nothing with
 /// --quiet.
 ///
 /// Threads  Any thread may report something.
@@ -70,7 +70,7 @@ class Progress final : Terminal::Line {
 
  private:
   std::string clear() override { return line_.clear(); }
-  void show();
+  void show() override;
 
   bool shown_;
   ProgressLine line_;
