@@ -212,20 +212,18 @@ void RouterTask::next_flit(Input& input, Flit& flit) {
 }
 
 // The flit is about to leave the input.
-void RouterTask::observe(const Input& input, const Flit& flit) {
-  FlitObserver* const observer = routers_.settings_.observer;
-  if (observer == nullptr || input.lane == nullptr) return;
+void RouterTask::report(const Input& input, const Flit& flit) {
   const Worm& worm = *input.worm;
   const Routing& routing = routers_.network_.routing();
   const Channel channel = input.lane->channel.id();
-  observer->leaves({.link = routing.link(channel),
-                    .virtual_channel = routing.virtual_channel(channel),
-                    .from = worm.from,
-                    .to = worm.to,
-                    .step = worm.step,
-                    .bytes = worm.bytes,
-                    .head = flit.head,
-                    .tail = flit.tail});
+  routers_.settings_.observer->leaves({.link = routing.link(channel),
+                                       .virtual_channel = routing.virtual_channel(channel),
+                                       .from = worm.from,
+                                       .to = worm.to,
+                                       .step = worm.step,
+                                       .bytes = worm.bytes,
+                                       .head = flit.head,
+                                       .tail = flit.tail});
 }
 
 // The flit has left the input.

@@ -40,7 +40,10 @@ class RouterTask {
   bool has_table(Input& input);
   bool eject(Input& input);
   void next_flit(Input& input, Flit& flit);
-  void observe(const Input& input, const Flit& flit);
+  void observe(const Input& input, const Flit& flit) {
+    if (routers_.settings_.observer != nullptr && input.lane != nullptr) report(input, flit);
+  }
+  void report(const Input& input, const Flit& flit);
   void leave(Input& input);
   void end_message(Input& input);
   void fail_for_lost(const Worm& worm, Bytes arrived);
