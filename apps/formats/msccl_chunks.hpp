@@ -4,7 +4,7 @@
 #pragma once
 
 #include "wormcube/apps/formats/msccl.hpp"
-#include "wormcube/runtime/schedule/values.hpp"
+#include "wormcube/runtime/dataflow/values.hpp"
 
 #include <cstddef>
 #include <optional>

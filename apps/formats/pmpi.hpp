@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include "wormcube/runtime/schedule/named.hpp"
+#include "wormcube/runtime/dataflow/named.hpp"
 
 #include <string>
 #include <string_view>

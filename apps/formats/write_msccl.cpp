@@ -4,7 +4,7 @@
 #include "wormcube/apps/formats/msccl.hpp"
 #include "wormcube/collectives/harness/schedule_goal.hpp"
 #include "wormcube/runtime/base/error.hpp"
-#include "wormcube/runtime/schedule/held_values.hpp"
+#include "wormcube/runtime/dataflow/held_values.hpp"
 #include "wormcube/runtime/schedule/step_matcher.hpp"
 
 #include <algorithm>

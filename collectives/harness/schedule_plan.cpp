@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "wormcube/collectives/harness/schedule_plan.hpp"
 
-#include "wormcube/runtime/schedule/held_values.hpp"
+#include "wormcube/runtime/dataflow/held_values.hpp"
 #include "wormcube/runtime/schedule/step_matcher.hpp"
 
 #include <map>

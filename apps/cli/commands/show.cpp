@@ -34,7 +34,7 @@
 #include "wormcube/collectives/harness/naming.hpp"
 #include "wormcube/runtime/base/error.hpp"
 #include "wormcube/runtime/base/host/memory.hpp"
-#include "wormcube/runtime/schedule/named.hpp"
+#include "wormcube/runtime/dataflow/named.hpp"
 #include "wormcube/runtime/schedule/text.hpp"
 
 #include <algorithm>

@@ -6,7 +6,7 @@
 #include "wormcube/apps/cli/output/files.hpp"
 #include "wormcube/apps/draw/step.hpp"
 #include "wormcube/collectives/harness/schedule_goal.hpp"
-#include "wormcube/runtime/schedule/named.hpp"
+#include "wormcube/runtime/dataflow/named.hpp"
 
 #include <cstddef>
 #include <map>

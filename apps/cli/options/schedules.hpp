@@ -3,7 +3,7 @@
 #pragma once
 
 #include "wormcube/apps/cli/options/call.hpp"
-#include "wormcube/runtime/schedule/named.hpp"
+#include "wormcube/runtime/dataflow/named.hpp"
 #include "wormcube/runtime/schedule/schedule.hpp"
 
 #include <cstddef>

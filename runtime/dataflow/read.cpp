@@ -1,6 +1,6 @@
 // Reads text 2; every error names its line.
 // SPDX-License-Identifier: Apache-2.0
-#include "wormcube/runtime/schedule/named_header_reader.hpp"
+#include "wormcube/runtime/dataflow/named_header_reader.hpp"
 #include "wormcube/runtime/schedule/text_words.hpp"
 
 #include <algorithm>

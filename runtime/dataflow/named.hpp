@@ -2,8 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include "wormcube/runtime/dataflow/values.hpp"
 #include "wormcube/runtime/schedule/schedule.hpp"
-#include "wormcube/runtime/schedule/values.hpp"
 
 #include <cstdint>
 #include <functional>
@@ -117,11 +117,5 @@ struct NamedReport {
 /// The laws of values, and the proof of a goal (none: the laws alone). Ports, links and deadlock
 /// freedom are those of check().
 NamedReport prove_named(NamedSchedule& schedule, const Goal* goal);
-
-/// "step 0: node 0 sends 8 bytes to 1, which receives none": an end without its other end.
-/// \param received  what the receiver expects, if it expects another size
-std::string unmatched_send_text(std::size_t step, Rank from, Rank to, Tag tag, Bytes bytes,
-                                std::optional<Bytes> received);
-std::string unmatched_receive_text(std::size_t step, Rank from, Rank to, Tag tag, Bytes bytes);
 
 }  // namespace wormcube

@@ -1,15 +1,15 @@
 // The laws of text 2, and the proof that a schedule does what its operation promises.
 // SPDX-License-Identifier: Apache-2.0
+#include "wormcube/runtime/dataflow/held_values.hpp"
+#include "wormcube/runtime/dataflow/known_nodes.hpp"
+#include "wormcube/runtime/dataflow/named.hpp"
 #include "wormcube/runtime/schedule/dry_run_limit.hpp"
-#include "wormcube/runtime/schedule/held_values.hpp"
-#include "wormcube/runtime/schedule/known_nodes.hpp"
 #include "wormcube/runtime/schedule/long_loop.hpp"
-#include "wormcube/runtime/schedule/named.hpp"
 #include "wormcube/runtime/schedule/step_matcher.hpp"
+#include "wormcube/runtime/schedule/unmatched.hpp"
 
 #include <algorithm>
 #include <functional>
-#include <string>
 #include <tuple>
 #include <utility>
 
