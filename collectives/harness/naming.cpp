@@ -5,9 +5,9 @@
 #include "wormcube/collectives/harness/contract.hpp"
 #include "wormcube/collectives/harness/schedule_goal.hpp"
 #include "wormcube/runtime/base/error.hpp"
+#include "wormcube/runtime/dataflow/builder.hpp"
 #include "wormcube/runtime/node/forwarding_node.hpp"
 #include "wormcube/runtime/schedule/prove.hpp"
-#include "wormcube/runtime/schedule/step_matcher.hpp"
 
 #include <algorithm>
 #include <cstring>
@@ -89,28 +89,26 @@ class Naming {
   bool names_all() const { return names_all_; }
 
   /// Adds the names to a schedule of the same call.
-  void name(NamedSchedule& named) {
+  NamedSchedule name(NamedSchedule named) {
     named.words = std::move(words_);
-    const Schedule& schedule = named.schedule;
-    for (std::size_t rank = 0; rank < schedule.ranks.size(); ++rank) {
-      const RankLog& log = schedule.ranks[rank];
-      RankNames names;
-      for (auto& [step, pairs] : gaps_[rank]) {
-        names.pairs.insert(names.pairs.end(), pairs.begin(), pairs.end());
+    const std::size_t steps = named.schedule.steps();
+    NamedBuilder builder(std::move(named));
+    const Schedule& schedule = builder.made().schedule;
+    for (Rank rank = 0; rank < schedule.topology.nodes(); ++rank) {
+      const RankLog& log = schedule.ranks[static_cast<std::size_t>(rank)];
+      for (const auto& [step, pairs] : gaps_[static_cast<std::size_t>(rank)]) {
         const bool is_last = step == log.step_ends.size();
-        names.gaps.push_back(
-            {is_last ? schedule.steps() : step, names.pairs.size(), log.combined[step]});
+        builder.combine(rank, is_last ? steps : step, pairs, log.combined[step]);
       }
       for (std::size_t step = 0; step < log.step_ends.size(); ++step) {
-        for (const OpRecord& op : schedule.ops(static_cast<Rank>(rank), step)) {
+        for (const OpRecord& op : schedule.ops(rank, step)) {
           const bool is_send = op.kind == Op::Kind::send;
-          if (is_send) add_values(names, static_cast<Rank>(rank), step, op);
-          names.ends.push_back(static_cast<std::uint32_t>(names.values.size()));
-          names.named.push_back(is_send);
+          builder.name(rank,
+                       is_send ? NamedBuilder::Values(values_of(rank, step, op)) : std::nullopt);
         }
       }
-      named.names.push_back(std::move(names));
     }
+    return builder.finish();
   }
 
  private:
@@ -126,13 +124,12 @@ class Naming {
     return {words_.join(left.word, right.word), left.block, left.part, named_mark};
   }
 
-  void add_values(RankNames& names, Rank rank, std::size_t step, const OpRecord& op) {
+  std::span<const NamedValue> values_of(Rank rank, std::size_t step, const OpRecord& op) {
     const auto found = sent_.find({rank, step, op.peer, op.tag});
-    if (found == sent_.end()) return;
+    if (found == sent_.end()) return {};
     std::size_t& next = next_[{rank, step, op.peer, op.tag}];
-    if (next == found->second.size()) return;
-    const std::vector<NamedValue>& values = found->second[next++];
-    names.values.insert(names.values.end(), values.begin(), values.end());
+    if (next == found->second.size()) return {};
+    return found->second[next++];
   }
 
   Words words_;
@@ -206,57 +203,6 @@ void call_with_names(Node& plain, const Collective& collective, const Contract& 
              collective.arguments, collective.options, sizes});
 }
 
-/// Gives messages and combinations the sizes of what they name.
-/// \return  by how many bytes a message changes, at most
-Bytes size_by_names(NamedSchedule& named) {
-  Bytes most = 0;
-  Schedule& schedule = named.schedule;
-  const auto bytes_of = [&](const NamedValue& value) {
-    return named.form.bytes(named.words, value).value_or(0);
-  };
-  for (std::size_t r = 0; r < named.names.size(); ++r) {
-    RankNames& names = named.names[r];
-    GapBytes& combined = schedule.ranks[r].combined;
-    std::size_t pair = 0;
-    for (RankNames::Gap& gap : names.gaps) {
-      gap.bytes = 0;
-      for (; pair < gap.end; ++pair) gap.bytes += bytes_of(names.pairs[pair].left);
-      combined.set(std::min(gap.step, schedule.ranks[r].step_ends.size()), gap.bytes);
-    }
-  }
-  using Matcher = StepMatcher<OpRecord>;
-  Matcher matcher(schedule.topology.nodes());
-  for (std::size_t step = 0; step < schedule.steps(); ++step) {
-    for (Rank node = 0; node < schedule.topology.nodes(); ++node) {
-      for (const OpRecord& op : schedule.ops(node, step)) {
-        if (op.kind == Op::Kind::send) {
-          matcher.add_send(node, op.peer, op);
-        } else {
-          matcher.add_receive(op.peer, node, op);
-        }
-      }
-    }
-    const auto number = [&](Rank rank, const Matcher::End& end) {
-      return static_cast<std::size_t>(end.record -
-                                      schedule.ranks[static_cast<std::size_t>(rank)].ops.data());
-    };
-    matcher.match(
-        [&](const Matcher::End& send, const Matcher::End& receive) {
-          const auto from = static_cast<std::size_t>(send.from),
-                     to = static_cast<std::size_t>(receive.to);
-          const std::size_t sent = number(send.from, send);
-          Bytes bytes = 0;
-          for (const NamedValue& value : named.names[from].of(sent)) bytes += bytes_of(value);
-          Bytes& known = schedule.ranks[from].ops[sent].bytes;
-          most = std::max(most, std::max(known, bytes) - std::min(known, bytes));
-          known = bytes;
-          schedule.ranks[to].ops[number(receive.to, receive)].bytes = bytes;
-        },
-        [](const Matcher::End&, bool) {});
-  }
-  return most;
-}
-
 }  // namespace
 
 NamedSchedule named_call(const Collective& collective, const Topology& topology, Bytes block_bytes,
@@ -291,7 +237,7 @@ NamedSchedule named_call(const Collective& collective, const Topology& topology,
   prove(
       topology, [&](Node& node) { call_with_names(node, with_names, contract, naming); },
       [&](const Delivery& delivery) { naming.add(delivery); });
-  naming.name(named);
+  named = naming.name(std::move(named));
   NamedReport report = prove_named(named, &goal);
   if (!report.findings.empty() && naming.names_all()) {
     const Bytes most = size_by_names(named);

@@ -60,9 +60,6 @@ struct NamedSchedule {
   std::vector<std::pair<std::size_t, Rank>> after_end = {};
 };
 
-/// A schedule of sizes alone: no message has a name.
-NamedSchedule without_names(Schedule schedule);
-
 /// What the reader asks about the operation that a file names. Throws UsageError for an operation
 /// or arguments that do not exist on this many nodes.
 struct OperationFacts {
@@ -116,6 +113,6 @@ struct NamedReport {
 
 /// The laws of values, and the proof of a goal (none: the laws alone). Ports, links and deadlock
 /// freedom are those of check().
-NamedReport prove_named(NamedSchedule& schedule, const Goal* goal);
+NamedReport prove_named(const NamedSchedule& schedule, const Goal* goal);
 
 }  // namespace wormcube

@@ -271,13 +271,13 @@ ExitCode show_contents(const Context& context, const ShowCommand& options,
     NamedSchedule copy = named;
     copy.schedule.phases.assign(phases.begin(), phases.end());
     DrawnStep step = drawn_step(copy.schedule, routing, steps.front());
-    const std::vector<std::string> nodes = label_step(std::move(copy), step);
+    const std::vector<std::string> nodes = label_step(copy, step);
     if (options.node >= 0) step = step.of_node(options.node);
     write_text(
         context, options.svg,
         apps::picture(step_svg(step, routing, sets, &nodes), apps::picture_format(options.svg)));
   }
-  print_contents(output, std::move(named), phases, steps, options.node, json);
+  print_contents(output, named, phases, steps, options.node, json);
   return written(context, output, std::move(json));
 }
 

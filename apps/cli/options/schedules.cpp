@@ -12,6 +12,7 @@
 #include "wormcube/collectives/harness/schedule_algorithm.hpp"
 #include "wormcube/collectives/harness/schedule_goal.hpp"
 #include "wormcube/runtime/base/host/memory.hpp"
+#include "wormcube/runtime/dataflow/builder.hpp"
 #include "wormcube/runtime/schedule/text.hpp"
 #include "wormcube/runtime/schedule/text_words.hpp"
 
