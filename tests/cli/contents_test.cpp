@@ -4,6 +4,7 @@
 #include "wormcube/collectives/core/registry.hpp"
 #include "wormcube/collectives/harness/choose.hpp"
 #include "wormcube/collectives/harness/naming.hpp"
+#include "wormcube/collectives/harness/schedule_goal.hpp"
 #include "wormcube/runtime/base/error.hpp"
 #include "wormcube/tests/cli/program.hpp"
 
