@@ -293,7 +293,7 @@ ExitCode show(Context& context, const ShowCommand& options) {
           "--node-sets");
     }
     require_no_algorithms(options.what.algorithm.names);
-    const ScheduleFile file = read_steps(options.schedule_file);
+    const apps::ScheduleFile file = apps::read_steps(options.schedule_file);
     print_setting(output, "show", "the schedule " + options.schedule_file);
     Json json{{"schedule", options.schedule_file}};
     if (options.contents) {
