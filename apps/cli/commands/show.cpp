@@ -238,9 +238,10 @@ ExitCode show_steps(const Context& context, const ShowCommand& options, const Ou
 
 /// The block's route, hop by hop, as a table or JSON.
 ExitCode show_block(const Context& context, const ShowCommand& options, const OutputOptions& output,
-                    const Collective& collective, const Topology& topology, Json json) {
+                    const Collective& collective, const Schedule& schedule, Json json) {
+  const Topology& topology = schedule.topology;
   const auto [from, to] = parse_block(options.block, topology);
-  const BlockWay way = follow_block(collective, topology, from, to, options.what.call.in_place);
+  const BlockWay way = follow_block(collective, schedule, from, to, options.what.call.in_place);
   print_setting(output, "topology", topology_text(topology));
   json["topology"] = topology.name();
   json["nodes"] = topology.nodes();
@@ -357,7 +358,7 @@ ExitCode show(Context& context, const ShowCommand& options) {
     return written(context, output, std::move(json));
   }
   if (!options.block.empty())
-    return show_block(context, options, output, collective, topology, std::move(json));
+    return show_block(context, options, output, collective, schedule, std::move(json));
   const auto with_names = [&] {
     NamedSchedule named = named_call(collective, topology, bytes, options.what.call.in_place);
     if (!options.schedule.empty() && named.about.size() > 1) print_note(output, named.about.back());
