@@ -222,7 +222,7 @@ void find_full_fifos(const MscclAlgorithm& algorithm, MscclVerdict& verdict) {
     }
     if (operations == before) continue;
     before = std::move(operations);
-    const auto stuck = stuck_with_fifos(algorithm, is_simple ? 2 : 8, carried);
+    const auto stuck = run_msccl(algorithm, {is_simple ? 2U : 8U, carried}).stuck;
     if (!stuck) continue;
     verdict.hangs_from = carried == most_chunks
                              ? 1
