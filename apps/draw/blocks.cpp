@@ -1,19 +1,17 @@
-// The blocks that each node holds, read from the payloads of a proof.
+// The blocks that each node holds, by the names of what messages carry.
 // SPDX-License-Identifier: Apache-2.0
 #include "wormcube/apps/draw/play.hpp"
 #include "wormcube/collectives/harness/check.hpp"
 #include "wormcube/collectives/harness/contract.hpp"
-#include "wormcube/runtime/schedule/prove.hpp"
+#include "wormcube/collectives/harness/naming.hpp"
 
 #include <algorithm>
-#include <array>
-#include <cstring>
 #include <map>
 #include <numeric>
 #include <optional>
 #include <set>
 #include <tuple>
-#include <unordered_map>
+#include <utility>
 
 #include <fmt/core.h>
 
@@ -21,71 +19,6 @@ namespace wormcube::apps {
 namespace {
 
 using Runs = std::vector<std::pair<std::size_t, std::size_t>>;  // first, one after the last
-
-/// The payloads of a step's messages, in the order of the schedule's messages. Deliveries arrive
-/// receiver by receiver; those of one sender, receiver and tag in the order posted.
-template <class Load>
-class LoadsOfStep {
- public:
-  void arrive(const Delivery& delivery, Load load) {
-    loads_[{delivery.from, delivery.to, delivery.tag}].push_back(std::move(load));
-  }
-  template <class F>
-  void for_each(const Schedule& schedule, std::size_t step, F f) {
-    std::map<std::tuple<Rank, Rank, Tag>, std::size_t> taken;
-    for (Rank rank = 0; rank < schedule.topology.nodes(); ++rank) {
-      for (const OpRecord& op : schedule.ops(rank, step)) {
-        if (op.kind != Op::Kind::send) continue;
-        const std::tuple key{rank, op.peer, op.tag};
-        const auto loads = loads_.find(key);
-        const std::size_t number = taken[key]++;
-        WORMCUBE_ASSERT(loads != loads_.end() && number < loads->second.size());
-        f(rank, op.peer, loads->second[number]);
-      }
-    }
-    loads_.clear();
-  }
-
- private:
-  std::map<std::tuple<Rank, Rank, Tag>, std::vector<Load>> loads_;
-};
-
-template <class Element, class F>
-void for_each_element(std::span<const Span> pieces, std::vector<std::byte>& buffer, F f) {
-  buffer.clear();
-  for (const Span piece : pieces) buffer.insert(buffer.end(), piece.begin(), piece.end());
-  for (std::size_t at = 0; at + sizeof(Element) <= buffer.size(); at += sizeof(Element)) {
-    Element element;
-    std::memcpy(&element, &buffer[at], sizeof(element));
-    f(element);
-  }
-}
-
-/// Collects a proof's listener calls, which come step by step. A step's payloads are passed on when
-/// the next step begins.
-template <class Load, class StepDone>
-class StepByStep {
- public:
-  StepByStep(const Schedule& schedule, StepDone done) : schedule_(schedule), done_(done) {}
-  void arrive(const Delivery& delivery, Load load) {
-    reach(delivery.step);
-    loads_.arrive(delivery, std::move(load));
-  }
-  void reach(std::size_t step) {
-    for (; step_ < step; ++step_) done_(step_, loads_);
-  }
-  void finish() { reach(schedule_.steps()); }
-
- private:
-  const Schedule& schedule_;
-  StepDone done_;
-  std::size_t step_ = 0;
-  LoadsOfStep<Load> loads_;
-};
-template <class Load, class StepDone>
-StepByStep<Load, StepDone> step_by_step(const Schedule& schedule, StepDone done) {
-  return {schedule, done};
-}
 
 void put_runs(Packer& packer, std::vector<std::size_t>& units) {
   std::ranges::sort(units);
@@ -162,9 +95,9 @@ class Holdings {
   std::vector<bool> has_;                 // for the others
 };
 
-/// Blocks that are moved or copied: elements that say origin, block and index.
-void follow_tags(const Collective& collective, const Schedule& schedule, const Contract& contract,
-                 PlayBlocks& result) {
+/// Blocks that are moved or copied.
+void follow_moves(const Collective& collective, const Schedule& schedule, const Contract& contract,
+                  PlayBlocks& result) {
   const Topology& topology = schedule.topology;
   result.parts = collective.parts(topology);
   const auto parts = static_cast<std::size_t>(result.parts);
@@ -200,35 +133,28 @@ void follow_tags(const Collective& collective, const Schedule& schedule, const C
     result.held.push_back(holdings->shares());
   }
   Packer packer;
-  auto steps = step_by_step<std::vector<std::size_t>>(schedule, [&](std::size_t step, auto& loads) {
-    loads.for_each(schedule, step, [&](Rank from, Rank to, std::vector<std::size_t>& units) {
-      put_runs(packer, units);
-      if (holdings) holdings->arrive(to, units);
-      result.moved += units.size();
-      result.direct = result.direct && units.size() == 1 &&
-                      units[0] == static_cast<std::size_t>(from) * contract.nodes + to;
-    });
-    if (holdings) result.held.push_back(holdings->shares());
-  });
-  std::vector<std::byte> buffer;
-  Verification verification(contract);
-  prove(
-      topology, collective_program(collective, contract, &verification),
-      [&](const Delivery& delivery) {
-        std::vector<std::size_t> units;
-        for_each_element<std::uint64_t>(delivery.pieces, buffer, [&](std::uint64_t element) {
-          const std::uint64_t tag = read_tag(contract, element), origin = tag >> 40,
-                              block = tag >> 16 & 0xffffff, index = tag & 0xffff;
-          if (origin >= static_cast<std::uint64_t>(contract.nodes) ||
-              block >= static_cast<std::uint64_t>(contract.gives(static_cast<Rank>(origin))) ||
-              (parts == 1 && index > 0))
-            return;
-          units.push_back((result.bases[origin] + block) * parts + (parts > 1 ? index % parts : 0));
-        });
-        steps.arrive(delivery, std::move(units));
-      },
-      ProofThreads::all);
-  steps.finish();
+  Words words(contract.nodes);
+  std::vector<std::size_t> units;
+  const NamedListener listener{
+      .posted =
+          [&](std::size_t, Rank from, const OpRecord& op, std::span<const NamedValue> values) {
+            if (op.kind != Op::Kind::send) return;
+            units.clear();
+            for (const NamedValue& value : values)
+              units.push_back((result.bases[value.word] + static_cast<std::size_t>(value.block)) *
+                                  parts +
+                              static_cast<std::size_t>(value.part));
+            put_runs(packer, units);
+            if (holdings) holdings->arrive(op.peer, units);
+            result.moved += units.size();
+            result.direct = result.direct && units.size() == 1 &&
+                            units[0] == static_cast<std::size_t>(from) * contract.nodes + op.peer;
+          },
+      .end_step =
+          [&](std::size_t) {
+            if (holdings) result.held.push_back(holdings->shares());
+          }};
+  run_with_names(collective, schedule, contract.in_place, words, listener, &contract);
   if (!result.direct) result.runs = packer.packed();
 }
 
@@ -286,23 +212,28 @@ Runs united(Runs a, const Runs& b) {
   return result;
 }
 
-/// One element of the witness that a message carries.
-struct PartialResult {
-  std::size_t column;
-  Runs ranks;         // for an interval; of a multiset found by its sum
-  std::uint64_t sum;  // for a multiset
-};
+/// The ranks in a combination.
+Runs ranks_of(const Words& words, WordId word) {
+  Runs runs;
+  for (const Rank rank : words.nodes_of(word)) {
+    const auto r = static_cast<std::size_t>(rank);
+    if (runs.empty() || runs.back().second != r) runs.emplace_back(r, r);
+    ++runs.back().second;
+  }
+  return united({}, std::move(runs));
+}
 
 class PartialResults {
  public:
-  PartialResults(const Contract& contract, std::size_t parts, std::size_t columns)
-      : contract_(contract), parts_(parts), columns_(columns) {
+  PartialResults(const Contract& contract, std::size_t parts, std::size_t columns,
+                 const Words& words)
+      : contract_(contract), parts_(parts), columns_(columns), words_(words) {
     cells_.resize(static_cast<std::size_t>(contract.nodes) * columns);
     wanted_.resize(cells_.size(), false);
     for (Rank rank = 0; rank < contract.nodes; ++rank) {
       const auto r = static_cast<std::size_t>(rank);
       for (std::size_t c = 0; c < static_cast<std::size_t>(contract.gives(rank)) * parts; ++c) {
-        cells_[r * columns + c] = {{{r, r + 1}}, contract.commutes ? sum_of(rank) : 0};
+        cells_[r * columns + c] = {{r, r + 1}};
       }
       for (Rank b = 0; b < contract.ends_with(rank); ++b) {
         const Content content = contract.result(rank, b);
@@ -313,49 +244,34 @@ class PartialResults {
     }
   }
 
-  /// Applies the messages of one step; changed cells go to the packer.
-  template <class Loads>
-  void step(Loads& loads, const Schedule& schedule, std::size_t number, Packer& packer) {
-    std::set<std::size_t> changed;
-    struct Arrival {
-      std::size_t cell;
-      Runs ranks;
-      std::uint64_t sum;
-    };
-    std::vector<Arrival> arrivals;
-    std::vector<std::size_t> given_away;
-    loads.for_each(schedule, number, [&](Rank from, Rank to, std::vector<PartialResult>& carried) {
-      for (PartialResult& part : carried) {
-        const std::size_t here = static_cast<std::size_t>(from) * columns_ + part.column,
-                          there = static_cast<std::size_t>(to) * columns_ + part.column;
-        if (contract_.commutes) part.ranks = ranks_of(part.sum);
-        if (part.ranks.empty()) ++unknown_;
-        if (!wanted_[here]) given_away.push_back(here);
-        arrivals.push_back({there, std::move(part.ranks), part.sum});
-        ++moved_;
-      }
-    });
-    for (const std::size_t cell : given_away) {
-      cells_[cell] = {};
-      changed.insert(cell);
+  void message(Rank from, Rank to, std::span<const NamedValue> values) {
+    for (const NamedValue& value : values) {
+      const std::size_t column = static_cast<std::size_t>(value.block) * parts_ +
+                                 static_cast<std::size_t>(value.part),
+                        here = static_cast<std::size_t>(from) * columns_ + column;
+      if (!wanted_[here]) given_away_.push_back(here);
+      arrivals_.emplace_back(static_cast<std::size_t>(to) * columns_ + column,
+                             ranks_of(words_, value.word));
+      ++moved_;
     }
-    for (Arrival& arrival : arrivals) {
-      Cell& cell = cells_[arrival.cell];
-      if (contains(cell.ranks, arrival.ranks)) continue;
-      if (contains(arrival.ranks, cell.ranks)) {
-        cell = {std::move(arrival.ranks), arrival.sum};
-      } else {
-        cell = {united(cell.ranks, arrival.ranks), cell.sum + arrival.sum};
-      }
-      if (contract_.commutes && cell.sum != 0) known_.try_emplace(cell.sum, cell.ranks);
-      changed.insert(arrival.cell);
+  }
+  /// Applies the step's messages; changed cells go to the packer.
+  void end_step(Packer& packer) {
+    std::set<std::size_t> changed(given_away_.begin(), given_away_.end());
+    for (const std::size_t cell : given_away_) cells_[cell] = {};
+    for (auto& [at, ranks] : arrivals_) {
+      Runs& cell = cells_[at];
+      if (contains(cell, ranks)) continue;
+      cell = contains(ranks, cell) ? std::move(ranks) : united(std::move(cell), ranks);
+      changed.insert(at);
     }
+    given_away_.clear(), arrivals_.clear();
     packer.put(changed.size());
     std::size_t last = 0;
     for (const std::size_t cell : changed) {
       packer.put(cell - last);
-      packer.put(cells_[cell].ranks.size());
-      for (const auto& [first, end] : cells_[cell].ranks) {
+      packer.put(cells_[cell].size());
+      for (const auto& [first, end] : cells_[cell]) {
         packer.put(first);
         packer.put(end - first - 1);
       }
@@ -370,7 +286,7 @@ class PartialResults {
       std::size_t most = 0;
       for (std::size_t c = 0; c < columns_; ++c) {
         std::size_t ranks = 0;
-        for (const auto& [first, end] : cells_[at + c].ranks) ranks += end - first;
+        for (const auto& [first, end] : cells_[at + c]) ranks += end - first;
         most = std::max(most, ranks);
       }
       shares.push_back(static_cast<double>(most) / static_cast<double>(contract_.nodes));
@@ -380,7 +296,6 @@ class PartialResults {
 
   /// Whether every node has its final result.
   bool complete() const {
-    if (unknown_ > 0) return false;
     for (Rank rank = 0; rank < contract_.nodes; ++rank) {
       for (Rank b = 0; b < contract_.ends_with(rank); ++b) {
         const Content content = contract_.result(rank, b);
@@ -389,7 +304,7 @@ class PartialResults {
             {static_cast<std::size_t>(content.first), static_cast<std::size_t>(content.last)}};
         for (std::size_t i = 0; i < parts_; ++i) {
           const std::size_t column = static_cast<std::size_t>(content.block) * parts_ + i;
-          if (!contains(cells_[static_cast<std::size_t>(rank) * columns_ + column].ranks, all))
+          if (!contains(cells_[static_cast<std::size_t>(rank) * columns_ + column], all))
             return false;
         }
       }
@@ -399,36 +314,20 @@ class PartialResults {
   std::size_t moved() const { return moved_; }
 
  private:
-  struct Cell {
-    Runs ranks;
-    std::uint64_t sum = 0;  // for a multiset
-  };
-  /// Of the multiset that holds this rank's operand alone, which is the same in all blocks.
-  std::uint64_t sum_of(Rank rank) {
-    std::array<std::uint64_t, sizeof(Interval) / sizeof(std::uint64_t)> element{};
-    Oracle(contract_).write_input_block(rank, 0, std::as_writable_bytes(std::span(element)));
-    const auto r = static_cast<std::size_t>(rank);
-    known_.emplace(element[0], Runs{{r, r + 1}});
-    return element[0];
-  }
-  /// The ranks whose operands a multiset adds up; none if it is not known.
-  Runs ranks_of(std::uint64_t sum) const {
-    const auto known = known_.find(sum);
-    return known == known_.end() ? Runs() : known->second;
-  }
-
   const Contract& contract_;
   std::size_t parts_, columns_;
-  std::vector<Cell> cells_;
+  const Words& words_;
+  std::vector<Runs> cells_;
   std::vector<bool> wanted_;
-  std::unordered_map<std::uint64_t, Runs> known_;
-  std::size_t moved_ = 0, unknown_ = 0;
+  std::vector<std::size_t> given_away_;                 // in this step
+  std::vector<std::pair<std::size_t, Runs>> arrivals_;  // cells, and what comes there
+  std::size_t moved_ = 0;
 };
 
-void follow_partial_results(const Collective& witnessed_collective, const Schedule& schedule,
+void follow_partial_results(const Collective& collective, const Schedule& schedule,
                             const Contract& contract, PlayBlocks& result) {
   const Topology& topology = schedule.topology;
-  result.parts = witnessed_collective.parts(topology);
+  result.parts = collective.parts(topology);
   const auto parts = static_cast<std::size_t>(result.parts);
   Rank most = 0;
   for (Rank rank = 0; rank < contract.nodes; ++rank) most = std::max(most, contract.gives(rank));
@@ -441,33 +340,22 @@ void follow_partial_results(const Collective& witnessed_collective, const Schedu
     return;
   }
   result.units = columns;
-  PartialResults partial(contract, parts, columns);
+  Words words(contract.nodes);
+  PartialResults partial(contract, parts, columns, words);
   const bool holders = contract.nodes <= most_holders;
   if (holders) result.held.push_back(partial.shares());
   Packer packer;
-  auto steps =
-      step_by_step<std::vector<PartialResult>>(schedule, [&](std::size_t step, auto& loads) {
-        partial.step(loads, schedule, step, packer);
-        if (holders) result.held.push_back(partial.shares());
-      });
-  std::vector<std::byte> buffer;
-  Verification verification(contract);
-  prove(topology, collective_program(witnessed_collective, contract, &verification),
-        [&](const Delivery& delivery) {
-          std::vector<PartialResult> carried;
-          for_each_element<Interval>(delivery.pieces, buffer, [&](const Interval& element) {
-            const std::size_t column =
-                static_cast<std::size_t>(read_block(contract, element.block)) * parts +
-                (parts > 1 ? element.index % parts : 0);
-            if (column >= columns || (parts == 1 && element.index > 0)) return;
-            std::uint64_t sum = 0;
-            std::memcpy(&sum, &element, sizeof(sum));  // a multiset's first member
-            const auto first = static_cast<std::size_t>(element.first);
-            carried.push_back({column, {{first, static_cast<std::size_t>(element.last)}}, sum});
-          });
-          steps.arrive(delivery, std::move(carried));
-        });
-  steps.finish();
+  const NamedListener listener{
+      .posted =
+          [&](std::size_t, Rank from, const OpRecord& op, std::span<const NamedValue> values) {
+            if (op.kind == Op::Kind::send) partial.message(from, op.peer, values);
+          },
+      .end_step =
+          [&](std::size_t) {
+            partial.end_step(packer);
+            if (holders) result.held.push_back(partial.shares());
+          }};
+  run_with_names(collective, schedule, contract.in_place, words, listener, &contract);
   if (!partial.complete()) {
     result.reason = "the payloads alone do not show which operands each node has combined";
     result.held.clear();
@@ -490,9 +378,9 @@ PlayBlocks follow_blocks(const Collective& collective, const Schedule& schedule,
   if (contract.operation == operations::barrier) {
     follow_news(schedule, result);
   } else if (contract.operation->reduces) {
-    follow_partial_results(witnessed(collective, contract), schedule, contract, result);
+    follow_partial_results(collective, schedule, contract, result);
   } else {
-    follow_tags(collective, schedule, contract, result);
+    follow_moves(collective, schedule, contract, result);
   }
   return result;
 }

@@ -58,8 +58,8 @@ struct PlayBlocks {
   /// that each node has, 0 to 1; -1 if it has no result. Empty: unknown.
   std::vector<std::vector<double>> held;
 };
-/// Runs the proof once more and reads which blocks its payloads carry. For reductions it finds the
-/// ranks whose operands a node's partial results cover.
+/// Runs the call once more, on blocks that name themselves. For reductions it finds the ranks whose
+/// operands a node's partial results cover.
 PlayBlocks follow_blocks(const Collective& collective, const Schedule& schedule, std::uint64_t seed,
                          bool in_place);
 

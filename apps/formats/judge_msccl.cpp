@@ -1,6 +1,6 @@
 // Judges an MSCCL algorithm: hangs, messages left over, data flow, races.
 // SPDX-License-Identifier: Apache-2.0
-#include "wormcube/apps/formats/msccl_data.hpp"
+#include "wormcube/apps/formats/chunk_machine.hpp"
 #include "wormcube/apps/formats/msccl_run.hpp"
 
 #include <algorithm>
@@ -14,97 +14,177 @@ namespace wormcube::apps {
 
 namespace {
 
-/// The lists of who reads and writes a chunk, and when.
-class MscclRaces {
+/// The least step of each message that its two thread blocks allow; and for each event the last
+/// step that it needs.
+class MscclLayout {
  public:
-  MscclRaces(const MscclRun& run, const MscclCells& cells)
-      : run_(run),
-        cells_(cells),
-        accesses_(cells.size()),
-        clocks_(run.blocks.size(), Clock(run.blocks.size())),
-        of_events_(run.events.size()) {
-    for (std::size_t e = 0; e < run.events.size(); ++e) {
-      const MscclEvent& event = run.events[e];
-      const MscclStep& step = run.blocks[event.block].content->steps[event.step];
-      Clock& clock = clocks_[event.block];
-      if (event.after >= 0) join(clock, of_events_[static_cast<std::size_t>(event.after)]);
-      if (event.received >= 0) {
-        const auto sent = run.messages[static_cast<std::size_t>(event.received)].sent;
-        join(clock, of_events_[static_cast<std::size_t>(sent)]);
-      }
-      clock[event.block] = event.step + 1;
-      const int gpu = run.blocks[event.block].gpu;
-      if (step.reads()) {
-        for (int i = 0; i < step.count; ++i)
-          access(cells.cell(gpu, step.source, step.source_at + i), event, false);
-      }
-      if (step.type == MscclType::re || step.writes()) {
-        for (int i = 0; i < step.count; ++i)
-          access(cells.cell(gpu, step.target, step.target_at + i), event, true);
-      }
-      if (step.flagged || event.sent >= 0) of_events_[e] = clock;
-    }
-  }
+  explicit MscclLayout(const MscclRun& run)
+      : run_(run), steps_(run.messages.size(), -1), needed_(run.events.size(), -1) {}
 
-  std::vector<std::string> texts() const {
-    std::vector<std::string> texts;
-    for (const auto& [key, race] : races_) {
-      if (texts.size() == most_msccl_findings) break;
-      const auto& [first, second] = race;
-      texts.push_back(fmt::format("gpu {}, {}: {}, {}, and nothing orders them",
-                                  cells_.gpu(std::get<0>(key)), cells_.text(std::get<0>(key)),
-                                  text(first), text(second)));
+  /// False if only the FIFOs order its thread blocks.
+  bool find() {
+    const auto most = static_cast<std::int64_t>(run_.messages.size());
+    while (pass()) {
+      if (std::ranges::any_of(steps_, [&](std::int64_t step) { return step >= most; }))
+        return false;
     }
-    return texts;
+    return true;
   }
+  std::int64_t step(std::size_t message) const { return steps_[message]; }
+  std::int64_t needed(std::size_t event) const { return needed_[event]; }
 
  private:
-  using Clock = std::vector<std::uint32_t>;
-  struct Access {
-    std::uint32_t block, step;
-    bool writes;
+  struct Last {
+    std::int64_t needed = -1, sent = -1, received = -1;
   };
 
-  static void join(Clock& clock, const Clock& other) {
-    for (std::size_t i = 0; i < clock.size(); ++i) clock[i] = std::max(clock[i], other[i]);
-  }
-
-  void access(std::size_t cell, const MscclEvent& event, bool writes) {
-    std::vector<Access>& all = accesses_[cell];
-    const Clock& clock = clocks_[event.block];
-    const Access own{event.block, event.step, writes};
-    for (const Access& other : all) {
-      if (other.block == event.block || !(other.writes || writes)) continue;
-      if (clock[other.block] > other.step) continue;
-      const bool is_first = other.block < own.block;
-      const Access& first = is_first ? other : own;
-      const Access& second = is_first ? own : other;
-      constexpr std::size_t most_kept = 1000;
-      races_.try_emplace({cell, first.block, first.step, second.block, second.step},
-                         std::pair(first, second));
-      if (races_.size() > most_kept) races_.erase(std::prev(races_.end()));
+  bool pass() {
+    bool changed = false;
+    std::vector<Last> last(run_.blocks.size());
+    const auto raise = [&](std::int64_t message, std::int64_t least) {
+      std::int64_t& step = steps_[static_cast<std::size_t>(message)];
+      changed = changed || least > step;
+      step = std::max(step, least);
+      return step;
+    };
+    for (std::size_t e = 0; e < run_.events.size(); ++e) {
+      const MscclEvent& event = run_.events[e];
+      Last& here = last[event.block];
+      if (event.after >= 0)
+        here.needed = std::max(here.needed, needed_[static_cast<std::size_t>(event.after)]);
+      if (event.received >= 0) {
+        here.received = raise(event.received, 1 + std::max(here.needed, here.received));
+        here.needed = std::max(here.needed, here.received);
+      }
+      if (event.sent >= 0) here.sent = raise(event.sent, 1 + std::max(here.needed, here.sent));
+      needed_[e] = here.needed;
     }
-    // A step that reads and writes a chunk writes it.
-    if (!all.empty() && all.back().block == own.block && all.back().step == own.step) {
-      all.back().writes = all.back().writes || writes;
-    } else {
-      all.push_back(own);
-    }
-  }
-
-  std::string text(const Access& access) const {
-    const MscclPlace& place = run_.blocks[access.block];
-    return fmt::format("tb {} step {} ({}) {}", place.block, access.step,
-                       to_string(place.content->steps[access.step].type),
-                       access.writes ? "writes" : "reads");
+    return changed;
   }
 
   const MscclRun& run_;
-  const MscclCells& cells_;
-  std::vector<std::vector<Access>> accesses_;
-  std::vector<Clock> clocks_, of_events_;
-  using Key = std::tuple<std::size_t, std::uint32_t, std::uint32_t, std::uint32_t, std::uint32_t>;
-  std::map<Key, std::pair<Access, Access>> races_;
+  std::vector<std::int64_t> steps_, needed_;
+};
+
+/// The data flow of one run: contents of messages.
+class MscclData {
+ public:
+  MscclData(const MscclAlgorithm& algorithm, const MscclRun& run, bool in_place)
+      : run_(run),
+        machine_(layout(algorithm, in_place)),
+        contents_(run.messages.size()),
+        clocks_(run.blocks.size(), LaneTimes(run.blocks.size())),
+        of_events_(run.events.size()) {
+    for (std::size_t event = 0; event < run.events.size(); ++event) follow(event);
+    machine_.finish();
+  }
+
+  const ChunkMachine& machine() const { return machine_; }
+
+  /// In text 2; nothing if only FIFOs order its thread blocks.
+  std::optional<NamedSchedule> lay(bool named) const {
+    MscclLayout steps(run_);
+    if (!steps.find()) return std::nullopt;
+    std::vector<ChunkMachine::Message> messages;
+    for (std::size_t m = 0; m < run_.messages.size(); ++m) {
+      const MscclMessage& message = run_.messages[m];
+      messages.push_back({message.from,
+                          message.to,
+                          message.channel,
+                          steps.step(m),
+                          message.sent,
+                          message.received,
+                          message.count,
+                          {}});
+      for (const Held& held : contents_[m]) messages.back().values.push_back(held.value);
+    }
+    std::vector<ChunkCombination> combinations = machine_.combinations();
+    for (ChunkCombination& each : combinations) each.gap = steps.needed(each.operation) + 1;
+    return machine_.lay(messages, std::move(combinations), named);
+  }
+
+ private:
+  using Held = ChunkMachine::Held;
+
+  static ChunkLayout layout(const MscclAlgorithm& algorithm, bool in_place) {
+    ChunkLayout layout{.collective = algorithm.collective,
+                       .in_place = in_place,
+                       .parts = algorithm.parts(),
+                       .block_end = ",",
+                       .keeps_accesses = true};
+    if (!algorithm.name.empty()) layout.about = "MSCCL: " + algorithm.name;
+    for (const MscclGpu& gpu : algorithm.gpus) {
+      layout.gpus.push_back({algorithm.size(gpu, MscclBuffer::input),
+                             algorithm.size(gpu, MscclBuffer::output), gpu.scratch});
+    }
+    return layout;
+  }
+
+  /// What the thread block of an event has seen, the event included.
+  const LaneTimes& see(std::size_t number) {
+    const MscclEvent& event = run_.events[number];
+    LaneTimes& clock = clocks_[event.block];
+    const auto join = [&](std::int64_t other) {
+      const LaneTimes& times = of_events_[static_cast<std::size_t>(other)];
+      for (std::size_t i = 0; i < clock.size(); ++i) clock[i] = std::max(clock[i], times[i]);
+    };
+    if (event.after >= 0) join(event.after);
+    if (event.received >= 0) join(run_.messages[static_cast<std::size_t>(event.received)].sent);
+    clock[event.block] = event.step + 1;
+    const bool is_awaited = run_.blocks[event.block].content->steps[event.step].flagged;
+    if (is_awaited || event.sent >= 0) of_events_[number] = clock;
+    return clock;
+  }
+
+  void follow(std::size_t number) {
+    const MscclEvent& event = run_.events[number];
+    const MscclPlace& place = run_.blocks[event.block];
+    const MscclStep& step = place.content->steps[event.step];
+    machine_.begin({.gpu = place.gpu,
+                    .block = place.block,
+                    .step = static_cast<int>(event.step),
+                    .type = to_string(step.type)},
+                   event.block, see(number));
+    if (step.type == MscclType::nop) return;
+    const auto count = static_cast<std::size_t>(step.count);
+    const auto cell = [&](MscclBuffer buffer, int first, std::size_t i) {
+      return machine_.cells().cell(place.gpu, buffer, first + static_cast<int>(i));
+    };
+    for (std::size_t i = 0; step.reads() && i < count; ++i)
+      machine_.access(cell(step.source, step.source_at, i), false);
+    for (std::size_t i = 0; step.writes() && i < count; ++i)
+      machine_.access(cell(step.target, step.target_at, i), true);
+    std::vector<Held> received, values;
+    if (event.received >= 0) {
+      received = contents_[static_cast<std::size_t>(event.received)];
+      if (received.size() != count) {
+        machine_.find([&] {
+          return fmt::format("receives {} chunks, and gpu {} sends {} on channel {}", count,
+                             place.content->receive, received.size(), place.content->channel);
+        });
+        received.resize(count, Held{held_unknown});
+      }
+    }
+    for (std::size_t i = 0; i < count; ++i) {
+      const auto source = [&] { return machine_.read(cell(step.source, step.source_at, i)); };
+      if (step.type == MscclType::re) {
+        const Held left = machine_.read(cell(step.target, step.target_at, i));
+        values.push_back(machine_.combine(left, source()));
+      } else if (step.combines()) {
+        values.push_back(machine_.combine(source(), received[i]));
+      } else {
+        values.push_back(step.reads() ? source() : received[i]);
+      }
+    }
+    for (std::size_t i = 0; step.writes() && i < count; ++i)
+      machine_.write(cell(step.target, step.target_at, i), values[i]);
+    if (event.sent >= 0) contents_[static_cast<std::size_t>(event.sent)] = std::move(values);
+  }
+
+  const MscclRun& run_;
+  ChunkMachine machine_;
+  std::vector<std::vector<Held>> contents_;  // of messages
+  std::vector<LaneTimes> clocks_, of_events_;
 };
 
 /// The first messages that nobody receives.
@@ -142,7 +222,7 @@ void find_full_fifos(const MscclAlgorithm& algorithm, MscclVerdict& verdict) {
     }
     if (operations == before) continue;
     before = std::move(operations);
-    const auto stuck = stuck_with_fifos(algorithm, is_simple ? 2 : 8, carried);
+    const auto stuck = run_msccl(algorithm, {is_simple ? 2U : 8U, carried}).stuck;
     if (!stuck) continue;
     verdict.hangs_from = carried == most_chunks
                              ? 1
@@ -158,19 +238,14 @@ void find_full_fifos(const MscclAlgorithm& algorithm, MscclVerdict& verdict) {
 
 void find_in_mode(const MscclAlgorithm& algorithm, const MscclRun& run, bool in_place,
                   const std::string& mode, MscclVerdict& verdict) {
-  const MscclCells cells(algorithm, in_place);
-  MscclData data(algorithm, run, cells);
-  const auto add = [&](std::vector<std::string> texts) {
-    for (std::string& text : texts) {
+  const MscclData data(algorithm, run, in_place);
+  const ChunkMachine& machine = data.machine();
+  for (const auto& texts : {machine.findings(), machine.races(), machine.written_inputs()}) {
+    for (const std::string& text : texts) {
       if (verdict.findings.size() < most_msccl_findings) verdict.findings.push_back(mode + text);
     }
-  };
-  add(data.findings());
-  const bool is_right = data.findings().empty();
-  add(MscclRaces(run, cells).texts());
-  if (!in_place) add(data.written_inputs());
-  if (!verdict.schedule && is_right && verdict.findings.empty())
-    verdict.schedule = lay_msccl(algorithm, run, &data);
+  }
+  if (!verdict.schedule && verdict.findings.empty()) verdict.schedule = data.lay(true);
 }
 
 }  // namespace
@@ -203,7 +278,7 @@ MscclVerdict judge_msccl(const MscclAlgorithm& algorithm) {
   if (verdict.schedule) return verdict;
   verdict.no_schedule =
       judged ? "it is not right" : "a custom collective, whose correct result is unknown";
-  verdict.schedule = lay_msccl(algorithm, run, nullptr);
+  verdict.schedule = MscclData(algorithm, run, false).lay(false);
   if (!verdict.schedule) {
     verdict.no_schedule =
         "its thread blocks wait for each other in a ring that only FIFOs resolve: it cannot be "

@@ -60,12 +60,14 @@ class PlanRun {
   }
 
   /// What the thread blocks of each GPU have seen when they end.
-  std::vector<PlanClock> ends() const {
-    std::vector<PlanClock> result(plan_.gpus.size());
-    for (PlanClock& clock : result) clock.times.assign(clocks_.size(), 0);
+  std::vector<LaneTimes> ends() const {
+    std::vector<LaneTimes> result(plan_.gpus.size(), LaneTimes(clocks_.size()));
     for (std::size_t b = 0; b < blocks_.size(); ++b) {
-      PlanClock& of_gpu = result[static_cast<std::size_t>(blocks_[b].gpu)];
-      for (const std::size_t lane : {signals(b), data(b)}) of_gpu.join(clocks_[lane]);
+      LaneTimes& of_gpu = result[static_cast<std::size_t>(blocks_[b].gpu)];
+      for (const std::size_t lane : {signals(b), data(b)}) {
+        for (std::size_t i = 0; i < of_gpu.size(); ++i)
+          of_gpu[i] = std::max(of_gpu[i], clocks_[lane].times[i]);
+      }
     }
     return result;
   }
@@ -306,7 +308,7 @@ class PlanRun {
                          own.partner < 0 ? ", which has no other end" : "");
     }
     if (const auto cell = data_.missing_packets(place.gpu, what))
-      return "packets in " + data_.cells().text(*cell);
+      return "packets in " + data_.machine().cells().text(*cell);
     return "signals";
   }
 
@@ -331,7 +333,8 @@ MscclVerdict judge_mscclpp(const MscclppPlan& plan) {
   const auto count = [&] {
     verdict.messages = data.messages().size();
     verdict.chunks_sent = 0;
-    for (const PlanMessage& message : data.messages()) verdict.chunks_sent += message.values.size();
+    for (const ChunkMachine::Message& message : data.messages())
+      verdict.chunks_sent += message.values.size();
   };
   count();
   if (auto stuck = run.stuck()) {
@@ -352,17 +355,14 @@ MscclVerdict judge_mscclpp(const MscclppPlan& plan) {
         "overlap is not checked");
   }
   const bool judged = plan.collective != MscclCollective::custom;
-  const auto add = [&](const std::vector<std::string>& texts) {
-    constexpr std::size_t most_findings = 10;
-    for (const std::string& text : texts) {
-      if (verdict.findings.size() < most_findings) verdict.findings.push_back(text);
-    }
-  };
   if (judged || !plan.in_place) {
-    add(data.findings());
-    add(data.races().texts());
-    add(data.races().late(run.ends()));
-    add(data.written_inputs());
+    const ChunkMachine& machine = data.machine();
+    for (const auto& texts : {machine.findings(), machine.races(), machine.late(run.ends()),
+                              machine.written_inputs()}) {
+      for (const std::string& text : texts) {
+        if (verdict.findings.size() < most_msccl_findings) verdict.findings.push_back(text);
+      }
+    }
   }
   verdict.proved = judged && verdict.findings.empty();
   if (!verdict.proved) {

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include "wormcube/runtime/schedule/named.hpp"
+#include "wormcube/runtime/dataflow/named.hpp"
 
 #include <cstdint>
 #include <optional>
@@ -115,6 +115,6 @@ MscclVerdict judge_msccl(const MscclAlgorithm& algorithm);
 /// operations that the format does not have, and for a schedule that the proof refuses.
 ///
 /// \param name  the algorithm's name in the file
-std::string msccl_text(NamedSchedule& schedule, std::string_view name);
+std::string msccl_text(const NamedSchedule& schedule, std::string_view name);
 
 }  // namespace wormcube::apps

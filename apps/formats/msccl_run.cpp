@@ -66,111 +66,81 @@ bool may_pass(const MscclBlocks& blocks, const MscclPlace& place, const MscclSte
 
 }  // namespace
 
-MscclRun run_msccl(const MscclAlgorithm& algorithm) {
+MscclRun run_msccl(const MscclAlgorithm& algorithm, FifoLimits limits) {
   MscclBlocks blocks(algorithm);
   MscclRun run;
-  std::vector<std::deque<std::int64_t>> fifos(blocks.fifos());
-  const MscclBlocks& lookup = blocks;
+  std::vector<std::deque<std::int64_t>> fifos(blocks.fifos());  // numbers of messages
   run.blocks = blocks.take();
-  std::vector<std::size_t> next(run.blocks.size());
+  struct Progress {
+    std::size_t step = 0;
+    int operation = 0;  // of the step
+    MscclEvent event = {};
+  };
+  std::vector<Progress> at(run.blocks.size());
   std::vector<std::int64_t> done(run.blocks.size(), -1);
   // The events of flagged steps: (step, event), ascending.
   std::vector<std::vector<std::pair<std::int64_t, std::int64_t>>> flagged(run.blocks.size());
+  const auto fifo = [&](std::int64_t number) -> auto& {
+    return fifos[static_cast<std::size_t>(number)];
+  };
+  const auto is_empty = [&](const MscclPlace& place, const MscclStep& step) {
+    return step.receives() && fifo(place.receive_fifo).empty();
+  };
+  const auto is_full = [&](const MscclPlace& place, const MscclStep& step) {
+    return step.sends() && fifo(place.send_fifo).size() >= limits.operations;
+  };
   for (bool moved = true; moved;) {
     moved = false;
     for (std::size_t b = 0; b < run.blocks.size(); ++b) {
       const MscclPlace& place = run.blocks[b];
-      for (; next[b] < place.content->steps.size(); ++next[b]) {
-        const MscclStep& step = place.content->steps[next[b]];
-        if (!may_pass(lookup, place, step, done)) break;
-        if (step.receives() && fifos[static_cast<std::size_t>(place.receive_fifo)].empty()) break;
+      Progress& here = at[b];
+      for (; here.step < place.content->steps.size(); ++here.step, here.operation = 0) {
+        const MscclStep& step = place.content->steps[here.step];
+        if (!may_pass(blocks, place, step, done)) break;
+        const int needed = (step.count + limits.chunks - 1) / limits.chunks;
         const auto number = static_cast<std::int64_t>(run.events.size());
-        MscclEvent event{static_cast<std::uint32_t>(b), static_cast<std::uint32_t>(next[b])};
+        if (here.operation == 0)
+          here.event = {static_cast<std::uint32_t>(b), static_cast<std::uint32_t>(here.step)};
+        for (; here.operation < needed; ++here.operation) {
+          if (is_empty(place, step) || is_full(place, step)) break;
+          if (step.receives()) {
+            here.event.received = fifo(place.receive_fifo).front();
+            fifo(place.receive_fifo).pop_front();
+            run.messages[static_cast<std::size_t>(here.event.received)].received = number;
+          }
+          if (step.sends()) {
+            here.event.sent = static_cast<std::int64_t>(run.messages.size());
+            fifo(place.send_fifo).push_back(here.event.sent);
+            run.messages.push_back({place.gpu, place.content->send, place.content->channel,
+                                    static_cast<std::uint32_t>(step.count), number});
+          }
+          moved = true;
+        }
+        if (here.operation < needed) break;
         if (step.wait_block >= 0) {
-          const auto& steps = flagged[lookup.number(place.gpu, step.wait_block)];
-          event.after = std::ranges::lower_bound(steps, static_cast<std::int64_t>(step.wait_step),
-                                                 {}, &std::pair<std::int64_t, std::int64_t>::first)
-                            ->second;
-        }
-        if (step.receives()) {
-          auto& fifo = fifos[static_cast<std::size_t>(place.receive_fifo)];
-          event.received = fifo.front();
-          fifo.pop_front();
-          run.messages[static_cast<std::size_t>(event.received)].received = number;
-        }
-        if (step.sends()) {
-          event.sent = static_cast<std::int64_t>(run.messages.size());
-          fifos[static_cast<std::size_t>(place.send_fifo)].push_back(event.sent);
-          run.messages.push_back({place.gpu, place.content->send, place.content->channel,
-                                  static_cast<std::uint32_t>(step.count), number});
+          const auto& steps = flagged[blocks.number(place.gpu, step.wait_block)];
+          here.event.after =
+              std::ranges::lower_bound(steps, static_cast<std::int64_t>(step.wait_step), {},
+                                       &std::pair<std::int64_t, std::int64_t>::first)
+                  ->second;
         }
         if (step.flagged) {
-          done[b] = static_cast<std::int64_t>(next[b]);
+          done[b] = static_cast<std::int64_t>(here.step);
           flagged[b].emplace_back(done[b], number);
         }
-        run.events.push_back(event);
+        run.events.push_back(here.event);
         moved = true;
       }
     }
   }
   for (std::size_t b = 0; b < run.blocks.size() && !run.stuck; ++b) {
     const MscclPlace& place = run.blocks[b];
-    if (next[b] == place.content->steps.size()) continue;
-    const MscclStep& step = place.content->steps[next[b]];
-    run.stuck = stuck_text(place, next[b], !may_pass(lookup, place, step, done), false);
+    if (at[b].step == place.content->steps.size()) continue;
+    const MscclStep& step = place.content->steps[at[b].step];
+    const bool by_block = !may_pass(blocks, place, step, done);
+    run.stuck = stuck_text(place, at[b].step, by_block, !by_block && !is_empty(place, step));
   }
   return run;
-}
-
-std::optional<std::string> stuck_with_fifos(const MscclAlgorithm& algorithm, int operations,
-                                            int chunks) {
-  MscclBlocks blocks(algorithm);
-  const MscclBlocks& lookup = blocks;
-  std::vector<int> held(blocks.fifos());
-  const std::vector<MscclPlace> all = blocks.take();
-  struct Progress {
-    std::size_t step = 0;
-    int operation = 0;  // of the step
-  };
-  std::vector<Progress> at(all.size());
-  std::vector<std::int64_t> done(all.size(), -1);
-  const auto blocked_by_room = [&](const MscclPlace& place, const MscclStep& step) {
-    return step.sends() && held[static_cast<std::size_t>(place.send_fifo)] >= operations;
-  };
-  const auto blocked_by_none = [&](const MscclPlace& place, const MscclStep& step) {
-    return step.receives() && held[static_cast<std::size_t>(place.receive_fifo)] == 0;
-  };
-  for (bool moved = true; moved;) {
-    moved = false;
-    for (std::size_t b = 0; b < all.size(); ++b) {
-      const MscclPlace& place = all[b];
-      Progress& here = at[b];
-      while (here.step < place.content->steps.size()) {
-        const MscclStep& step = place.content->steps[here.step];
-        if (!may_pass(lookup, place, step, done)) break;
-        const int needed = step.type == MscclType::nop ? 0 : (step.count + chunks - 1) / chunks;
-        bool blocked = false;
-        for (; here.operation < needed; ++here.operation) {
-          blocked = blocked_by_none(place, step) || blocked_by_room(place, step);
-          if (blocked) break;
-          if (step.receives()) --held[static_cast<std::size_t>(place.receive_fifo)];
-          if (step.sends()) ++held[static_cast<std::size_t>(place.send_fifo)];
-          moved = true;
-        }
-        if (blocked) break;
-        if (step.flagged) done[b] = static_cast<std::int64_t>(here.step);
-        here = {here.step + 1, 0};
-        moved = true;
-      }
-    }
-  }
-  for (std::size_t b = 0; b < all.size(); ++b) {
-    if (at[b].step == all[b].content->steps.size()) continue;
-    const MscclStep& step = all[b].content->steps[at[b].step];
-    const bool by_block = !may_pass(lookup, all[b], step, done);
-    return stuck_text(all[b], at[b].step, by_block, !by_block && !blocked_by_none(all[b], step));
-  }
-  return std::nullopt;
 }
 
 }  // namespace wormcube::apps

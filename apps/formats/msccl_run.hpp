@@ -39,11 +39,14 @@ struct MscclRun {
   std::optional<std::string> stuck;  ///< the first thread block that waits for ever
 };
 
-/// Every thread block as far as it gets, in rounds, with FIFOs without limit.
-MscclRun run_msccl(const MscclAlgorithm& algorithm);
+/// What a FIFO holds: `operations` operations of up to `chunks` chunks each.
+struct FifoLimits {
+  std::size_t operations = SIZE_MAX;
+  int chunks = 1 << 20;
+};
 
-/// Whether it gets stuck if FIFOs hold `operations` operations of up to `chunks` chunks each.
-std::optional<std::string> stuck_with_fifos(const MscclAlgorithm& algorithm, int operations,
-                                            int chunks);
+/// Every thread block as far as it gets, in rounds. With limits, a step is several operations, each
+/// with a message of its own: then only `stuck` is of use.
+MscclRun run_msccl(const MscclAlgorithm& algorithm, FifoLimits limits = {});
 
 }  // namespace wormcube::apps

@@ -3,7 +3,9 @@
 #include "wormcube/apps/formats/mscclpp_data.hpp"
 
 #include <algorithm>
-#include <span>
+#include <map>
+#include <tuple>
+#include <utility>
 
 #include <fmt/core.h>
 
@@ -20,6 +22,10 @@ std::pair<std::size_t, std::size_t> slice(const PlanChunks& chunks, const PlanOp
              parts = static_cast<std::size_t>(what.parts);
   const std::size_t first = cells / parts * part;
   return {first, cells / parts};
+}
+
+ChunkPlace chunk_place(const PlanPlace& place) {
+  return {place.gpu, place.block, place.what->step, place.what->inner, to_string(place.what->type)};
 }
 
 }  // namespace
@@ -58,49 +64,38 @@ bool writes_packets(const PlanOperation& what, std::size_t target) {
   }
 }
 
-PlanData::PlanData(const MscclppPlan& plan)
-    : plan_(plan),
-      cells_(plan),
-      words_(plan.ranks()),
-      held_(cells_.size(), Cell{held_nothing, -1, nullptr}),
-      races_(cells_) {
+namespace {
+
+ChunkLayout layout_of(const MscclppPlan& plan) {
   const int input = plan.gpus.front().input;
   const bool cut = plan.collective == MscclCollective::alltoall ||
                    plan.collective == MscclCollective::reduce_scatter;
-  chunks_ = {plan.collective, plan.ranks(), (cut ? input / plan.ranks() : input) * plan.units};
+  ChunkLayout layout{.collective = plan.collective,
+                     .in_place = plan.in_place,
+                     .parts = (cut ? input / plan.ranks() : input) * plan.units,
+                     .units = plan.units};
+  if (!plan.name.empty()) layout.about = "MSCCL++: " + plan.name;
+  for (const PlanGpu& gpu : plan.gpus) layout.gpus.push_back({gpu.input, gpu.output, gpu.scratch});
+  return layout;
+}
+
+}  // namespace
+
+void PlanClock::join(const PlanClock& other) {
+  for (std::size_t i = 0; i < times.size(); ++i) times[i] = std::max(times[i], other.times[i]);
+  needed = std::max(needed, other.needed);
+  sent = std::max(sent, other.sent);
+}
+
+std::string step_text(const PlanPlace& place) {
+  return ChunkMachine::place_text(chunk_place(place), "");
+}
+
+PlanData::PlanData(const MscclppPlan& plan) : plan_(plan), machine_(layout_of(plan)) {
   std::size_t lanes = plan.ends.size();
-  for (int gpu = 0; gpu < plan.ranks(); ++gpu) {
-    const PlanGpu& of = plan.gpus[static_cast<std::size_t>(gpu)];
-    lanes += 2 * of.blocks.size();
-    for (int c = 0; c < of.input; ++c) {
-      const std::size_t first = cells_.cell(gpu, MscclBuffer::input, c);
-      for (int unit = 0; unit < plan.units; ++unit) {
-        Cell& cell = held_[first + static_cast<std::size_t>(unit)];
-        cell.value = chunks_.given(gpu, c * plan.units + unit).value_or(held_nothing);
-      }
-    }
-  }
+  for (const PlanGpu& gpu : plan.gpus) lanes += 2 * gpu.blocks.size();
   last_in_.assign(lanes, -1);
   last_out_.assign(lanes, -1);
-}
-
-template <class Text>
-void PlanData::find(Text text) {
-  if (findings_.size() < most_msccl_findings) findings_.push_back(text());
-}
-
-std::string PlanData::where(const PlanPlace& place) const {
-  return fmt::format("gpu {}, {}", place.gpu, step_text(place));
-}
-
-/// "chunk 3 of 0+1", "chunk 3 of all"
-std::string PlanData::text(const NamedValue& value) const {
-  if (value == held_nothing) return "nothing";
-  const int index = chunks_.index(value);
-  return fmt::format(
-      "chunk {}{} of {}", index / plan_.units,
-      plan_.units == 1 ? "" : fmt::format(" (part {} of {})", index % plan_.units, plan_.units),
-      chunks_.origins(words_, value));
 }
 
 std::optional<std::size_t> PlanData::missing_packets(int gpu, const PlanOperation& what) const {
@@ -109,9 +104,9 @@ std::optional<std::size_t> PlanData::missing_packets(int gpu, const PlanOperatio
     if (!reads_packets(what, s)) continue;
     const PlanChunks& chunks = what.sources[s];
     const auto [first, count] = slice(chunks, what, plan_.units);
-    const std::size_t start = cells_.cell(gpu, chunks.buffer, chunks.at) + first;
+    const std::size_t start = machine_.cells().cell(gpu, chunks.buffer, chunks.at) + first;
     for (std::size_t c = start; c < start + count; ++c) {
-      if (!held_[c].packet) return c;
+      if (!machine_[c].packet) return c;
     }
   }
   return std::nullopt;
@@ -125,9 +120,9 @@ void PlanData::join_packets(const PlanPlace& place, PlanClock& clock) const {
     if (!reads_packets(what, s)) continue;
     const PlanChunks& chunks = what.sources[s];
     const auto [first, count] = slice(chunks, what, plan_.units);
-    const std::size_t start = cells_.cell(place.gpu, chunks.buffer, chunks.at) + first;
+    const std::size_t start = machine_.cells().cell(place.gpu, chunks.buffer, chunks.at) + first;
     for (std::size_t c = start; c < start + count; ++c) {
-      const PlanClock* const packet = held_[c].packet.get();
+      const auto* const packet = static_cast<const PlanClock*>(machine_[c].packet.get());
       if (packet == nullptr || packet == last) continue;
       last = packet;
       const std::int64_t sent = clock.sent;  // this lane has not sent what it read
@@ -137,31 +132,13 @@ void PlanData::join_packets(const PlanPlace& place, PlanClock& clock) const {
   }
 }
 
-PlanData::Held PlanData::combine(const PlanPlace& place, const Held& left, const Held& right) {
-  const Held failed{held_unknown, std::max(left.ready, right.ready)};
-  const NamedValue &a = left.value, &b = right.value;
-  if (a == held_unknown || b == held_unknown) return failed;
-  if (a.block != b.block || a.part != b.part) {
-    find([&] { return fmt::format("{}: reduces {} with {}", where(place), text(a), text(b)); });
-    return failed;
-  }
-  if (const auto shared = words_.shared(a.word, b.word)) {
-    find([&] {
-      return fmt::format("{}: reduces gpu {}'s chunk {} twice", where(place), *shared,
-                         chunks_.index(a) / plan_.units);
-    });
-    return failed;
-  }
-  combinations_.push_back({place.gpu, failed.ready + 1, a, b});
-  return {{words_.join(a.word, b.word), a.block, a.part}, failed.ready};
-}
-
 /// One operation while it is followed.
 class PlanData::Operation {
  public:
   Operation(PlanData& data, const PlanPlace& place, std::uint32_t lane, PlanClock& clock,
             const std::shared_ptr<const PlanClock>& packet)
       : data_(data),
+        machine_(data.machine_),
         place_(place),
         what_(*place.what),
         lane_(lane),
@@ -212,37 +189,14 @@ class PlanData::Operation {
       const auto [first, count] = slice(chunks, what_, data_.plan_.units);
       for (const int gpu : chunks.gpus) {
         result.push_back(
-            {gpu, data_.cells_.cell(gpu, chunks.buffer, chunks.at) + first, count,
+            {gpu, machine_.cells().cell(gpu, chunks.buffer, chunks.at) + first, count,
              is_source ? reads_packets(what_, number) : writes_packets(what_, number)});
       }
     }
     return result;
   }
 
-  Held read(std::size_t cell, bool packets) {
-    data_.races_.access(cell, lane_, clock_, place_, false);
-    const Cell& held = data_.held_[cell];
-    if (held.value == held_nothing) {
-      data_.find([&] {
-        return fmt::format("{}: reads {}, which nothing was written to", data_.where(place_),
-                           name(cell));
-      });
-      return {held_unknown, held.ready};
-    }
-    if (packets != (held.packet != nullptr) && !(held.value == held_unknown)) {
-      data_.find([&] {
-        return fmt::format("{}: reads {} as {}, which holds {}", data_.where(place_), name(cell),
-                           packets ? "packets" : "data", packets ? "data" : "packets");
-      });
-      return {held_unknown, held.ready};
-    }
-    return {held.value, held.ready};
-  }
-  std::string name(std::size_t cell) const {
-    const int gpu = data_.cells_.gpu(cell);
-    return gpu == place_.gpu ? data_.cells_.text(cell)
-                             : fmt::format("gpu {}'s {}", gpu, data_.cells_.text(cell));
-  }
+  using Held = ChunkMachine::Held;
 
   void add_pair(const Numbers& sources, const Numbers& targets) {
     const std::vector<Range> from = ranges(what_.sources, sources, true);
@@ -255,7 +209,8 @@ class PlanData::Operation {
       std::int64_t local = -1;
       std::int64_t& latest = range.gpu == place_.gpu ? local : ready;
       for (std::size_t c = 0; c < count; ++c) {
-        read_values.push_back(read(range.start + c, range.packets));
+        machine_.access(range.start + c, false);
+        read_values.push_back(machine_.read(range.start + c, range.packets));
         latest = std::max(latest, read_values.back().ready);
       }
       // A packet that is read has been received.
@@ -299,7 +254,7 @@ class PlanData::Operation {
   }
 
   void add_message(int from, int to, std::int64_t step, const std::vector<Held>& values) {
-    PlanMessage message{from, to, step, {}};
+    ChunkMachine::Message message{from, to, 0, step, 0, 0, 0, {}};
     for (const Held& held : values) {
       if (std::ranges::find(message.values, held.value) == message.values.end() ||
           held.value == held_unknown) {
@@ -316,29 +271,21 @@ class PlanData::Operation {
     for (std::size_t c = 0; c < results.size(); ++c) {
       if (data_last) results[c] = values[1][c];
       for (std::size_t i = data_last ? 2 : 1; i < values.size(); ++i)
-        results[c] = data_.combine(place_, results[c], values[i][c]);
-      if (data_last) results[c] = data_.combine(place_, results[c], values[0][c]);
+        results[c] = machine_.combine(results[c], values[i][c]);
+      if (data_last) results[c] = machine_.combine(results[c], values[0][c]);
     }
     return results;
   }
 
   void write(const Range& range, std::size_t offset, const Held& result, std::int64_t step) {
     const std::size_t cell = range.start + offset;
-    data_.races_.access(cell, lane_, clock_, place_, true);
-    Cell& held = data_.held_[cell];
-    held.value = result.value;
-    held.ready = std::max(result.ready, step);
-    held.packet = range.packets ? packet_ : nullptr;
-    (range.packets ? held.packets : held.data) = true;
-    const std::string text = data_.cells_.text(cell);
-    if (!data_.plan_.in_place && text.front() == 'i' &&
-        data_.written_inputs_.size() < most_msccl_findings) {
-      data_.written_inputs_.push_back(
-          fmt::format("{}: writes to the caller's input {}", data_.where(place_), name(cell)));
-    }
+    machine_.access(cell, true);
+    machine_.write(cell, {result.value, std::max(result.ready, step)},
+                   range.packets ? packet_ : nullptr);
   }
 
   PlanData& data_;
+  ChunkMachine& machine_;
   const PlanPlace& place_;
   const PlanOperation& what_;
   std::uint32_t lane_;
@@ -350,12 +297,13 @@ void PlanData::follow(const PlanPlace& place, std::uint32_t lane, PlanClock& clo
                       const std::shared_ptr<const PlanClock>& packet) {
   uses_switch_ = uses_switch_ || place.what->type == PlanType::glres ||
                  place.what->type == PlanType::gstore || place.what->type == PlanType::gstorepkt;
+  machine_.begin(chunk_place(place), lane, clock.times);
   Operation(*this, place, lane, clock, packet).run();
 }
 
 void PlanData::join_messages() {
-  std::map<std::tuple<std::int64_t, int, int>, PlanMessage> joined;
-  for (PlanMessage& message : messages_) {
+  std::map<std::tuple<std::int64_t, int, int>, ChunkMachine::Message> joined;
+  for (ChunkMachine::Message& message : messages_) {
     const std::tuple key(message.step, message.from, message.to);
     const auto [found, is_new] = joined.try_emplace(key, std::move(message));
     if (is_new) continue;
@@ -366,43 +314,31 @@ void PlanData::join_messages() {
     }
   }
   messages_.clear();
-  for (auto& [key, message] : joined) messages_.push_back(std::move(message));
+  for (auto& [key, message] : joined) {
+    message.sent = message.received = static_cast<std::int64_t>(messages_.size());
+    message.bytes = message.values.size();
+    messages_.push_back(std::move(message));
+  }
 }
 
 void PlanData::finish() {
   join_messages();
+  machine_.finish();
   bool data = false, packets = false;
   for (int gpu = 0; gpu < plan_.ranks(); ++gpu) {
-    const PlanGpu& of = plan_.gpus[static_cast<std::size_t>(gpu)];
-    for (int chunk = 0; chunk < of.scratch * plan_.units; ++chunk) {
-      const Cell& cell =
-          held_[cells_.cell(gpu, MscclBuffer::scratch, 0) + static_cast<std::size_t>(chunk)];
-      data = data || cell.data;
-      packets = packets || cell.packets;
-    }
-    for (int chunk = 0; chunk < of.output * plan_.units; ++chunk) {
-      const std::size_t at =
-          cells_.cell(gpu, MscclBuffer::output, 0) + static_cast<std::size_t>(chunk);
-      const auto want = chunks_.wanted(gpu, chunk, words_);
-      const NamedValue& held = held_[at].value;
-      if (!want || held == held_unknown) continue;
-      const std::string to = fmt::format(
-          "o[{}]{}", chunk / plan_.units,
-          plan_.units == 1 ? ""
-                           : fmt::format(" (part {} of {})", chunk % plan_.units, plan_.units));
-      if (held_[at].packet) {
-        find([&] { return fmt::format("gpu {} ends with packets in {}, not with data", gpu, to); });
-        continue;
-      }
-      const bool is_same = !(held == held_nothing) && held.block == want->block &&
-                           held.part == want->part && words_.sorted(held.word) == want->word;
-      if (is_same) continue;
-      find([&] {
-        return fmt::format("gpu {} ends with {} in {}, not {}", gpu, text(held), to, text(*want));
-      });
+    const auto chunks =
+        static_cast<std::size_t>(plan_.gpus[static_cast<std::size_t>(gpu)].scratch * plan_.units);
+    const std::size_t first = machine_.cells().cell(gpu, MscclBuffer::scratch, 0);
+    for (std::size_t c = first; c < first + chunks; ++c) {
+      data = data || machine_[c].data;
+      packets = packets || machine_[c].packets;
     }
   }
   mixes_packets_ = data && packets;
+}
+
+NamedSchedule PlanData::lay(bool named) const {
+  return machine_.lay(messages_, machine_.combinations(), named);
 }
 
 }  // namespace wormcube::apps

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include "wormcube/runtime/schedule/named.hpp"
+#include "wormcube/runtime/dataflow/named.hpp"
 
 #include <string>
 #include <string_view>
@@ -18,6 +18,6 @@ namespace wormcube::apps {
 /// \param name      for the comment: the algorithm, or the file
 /// Throws UsageError if the schedule has no names, does not perform its operation, or the operation
 /// has no function in MPI (barriers move no data).
-std::string pmpi_text(NamedSchedule& schedule, std::string_view name);
+std::string pmpi_text(const NamedSchedule& schedule, std::string_view name);
 
 }  // namespace wormcube::apps

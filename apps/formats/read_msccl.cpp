@@ -244,7 +244,7 @@ void require_msccl_memory(const MscclAlgorithm& algorithm, std::string_view name
       }
     }
   }
-  constexpr double bytes_of_cell = 64, bytes_of_chunk = 64, bytes_of_clock = 4;
+  constexpr double bytes_of_cell = 96, bytes_of_chunk = 96, bytes_of_clock = 4;
   const double bytes =
       cells * bytes_of_cell + chunks * bytes_of_chunk + (clocks + blocks) * blocks * bytes_of_clock;
   if (bytes > most_bytes) {

@@ -2,12 +2,15 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "wormcube/apps/formats/search.hpp"
 
+#include "wormcube/runtime/dataflow/builder.hpp"
+
 #include <algorithm>
 #include <bitset>
 #include <cstdint>
 #include <map>
 #include <numeric>
 #include <random>
+#include <utility>
 #include <vector>
 
 #include <fmt/core.h>
@@ -178,52 +181,29 @@ class ContentSearch {
 NamedSchedule named_by(const Schedule& schedule, const ContentSearch& search,
                        const std::vector<BlockSet>& carried, const Goal& goal,
                        const NamedOperation& operation, Bytes block_bytes) {
-  NamedSchedule named = without_names(schedule);
-  named.operation = operation;
-  named.form.several_blocks = goal.several_blocks;
-  named.form.block = block_bytes;
-  // The n-th message from one node to another with a tag in a step is received by the n-th receive.
-  std::map<std::tuple<std::size_t, std::size_t, std::size_t, Tag>, std::vector<Bytes>> sizes;
-  std::vector<std::vector<BlockSet>> of_op(schedule.ranks.size());
-  for (std::size_t r = 0; r < schedule.ranks.size(); ++r)
-    of_op[r].resize(schedule.ranks[r].ops.size());
-  for (std::size_t m = 0; m < carried.size(); ++m) {
-    const SizedMessage& message = search.messages()[m];
-    of_op[message.from][message.op] = carried[m];
-  }
-  for (const bool sends : {true, false}) {
-    for (std::size_t r = 0; r < schedule.ranks.size(); ++r) {
-      RankLog& log = named.schedule.ranks[r];
-      RankNames& names = named.names[r];
-      if (sends) names = {};
-      std::size_t op = 0;
-      for (std::size_t step = 0; step < log.step_ends.size(); ++step) {
-        for (; op < log.step_ends[step]; ++op) {
-          OpRecord& each = log.ops[op];
-          const bool is_send = each.kind == Op::Kind::send;
-          const auto peer = static_cast<std::size_t>(each.peer);
-          const std::size_t from = is_send ? r : peer, to = is_send ? peer : r;
-          if (is_send && sends) {
-            each.bytes = of_op[r][op].count() * block_bytes;
-            sizes[{step, from, to, each.tag}].push_back(each.bytes);
-          } else if (!is_send && !sends) {
-            std::vector<Bytes>& left = sizes[{step, from, to, each.tag}];
-            each.bytes = left.front();
-            left.erase(left.begin());
-          }
-          if (!sends) continue;
-          for (std::size_t b = 0; is_send && b < of_op[r][op].size(); ++b) {
-            if (of_op[r][op][b]) {
-              names.values.push_back({static_cast<WordId>(b / most_searched_nodes),
-                                      static_cast<Rank>(b % most_searched_nodes), 0});
-            }
-          }
-          names.ends.push_back(static_cast<std::uint32_t>(names.values.size()));
-          names.named.push_back(is_send);
-        }
+  NamedSchedule header{schedule, Words(schedule.topology.nodes())};
+  header.operation = operation;
+  header.form.several_blocks = goal.several_blocks;
+  header.form.block = block_bytes;
+  std::map<std::pair<std::size_t, std::size_t>, const BlockSet*> of_send;  // by rank and number
+  for (std::size_t m = 0; m < carried.size(); ++m)
+    of_send[{search.messages()[m].from, search.messages()[m].op}] = &carried[m];
+  NamedBuilder builder(std::move(header));
+  for (std::size_t r = 0; r < schedule.ranks.size(); ++r) {
+    for (std::size_t op = 0; op < schedule.ranks[r].ops.size(); ++op) {
+      const auto found = of_send.find({r, op});
+      std::vector<NamedValue> values;
+      for (std::size_t b = 0; found != of_send.end() && b < found->second->size(); ++b) {
+        if (!(*found->second)[b]) continue;
+        values.push_back({static_cast<WordId>(b / most_searched_nodes),
+                          static_cast<Rank>(b % most_searched_nodes), 0});
       }
+      builder.name(static_cast<Rank>(r),
+                   found == of_send.end() ? std::nullopt : NamedBuilder::Values(values));
     }
   }
+  NamedSchedule named = builder.finish();
+  size_by_names(named);
   return named;
 }
 

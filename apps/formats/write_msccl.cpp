@@ -3,9 +3,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "wormcube/apps/formats/msccl.hpp"
 #include "wormcube/collectives/harness/schedule_goal.hpp"
+#include "wormcube/collectives/harness/schedule_plan.hpp"
 #include "wormcube/runtime/base/error.hpp"
-#include "wormcube/runtime/schedule/held_values.hpp"
-#include "wormcube/runtime/schedule/step_matcher.hpp"
 
 #include <algorithm>
 #include <iterator>
@@ -39,47 +38,37 @@ struct WrittenBlock {
   std::vector<WrittenStep> steps = {};
 };
 
-/// One GPU: its cells, and its thread blocks.
+/// One GPU: a cell for each slot of its plan, and its thread blocks.
 class MscclGpuWriter {
  public:
-  MscclGpuWriter(Rank rank, const ValueForm& form, Rank gives) : blocks_(1) {
-    for (Rank block = 0; block < gives; ++block) {
-      for (Rank part = 0; part < form.parts; ++part) {
-        bool is_new = false;
-        held_.insert({static_cast<WordId>(rank), block, part}, add({'i', inputs_++}), is_new);
+  /// A value that the node must end with lies in the output as soon as it comes.
+  MscclGpuWriter(const SlotPlan& plan, Rank parts) : blocks_(1) {
+    const auto inputs = static_cast<SlotId>(plan.inputs * parts);
+    std::map<SlotId, int> outputs;
+    for (const SlotPlan::Result& result : plan.results) {
+      const int at = result.block * parts + result.part;
+      if (result.from < inputs) {
+        copies_.emplace_back(result.from, at);
+      } else {
+        outputs.emplace(result.from, at);
       }
     }
-  }
-  /// A value that the node must end with lies in the output as soon as it comes.
-  void wants(const NamedValue& value, int at) {
-    if (const auto* own = held_.find(value)) {
-      copies_.emplace_back(own->tree, at);
-      return;
+    for (SlotId slot = 0; slot < plan.slots.size(); ++slot) {
+      const auto output = outputs.find(slot);
+      cells_.push_back(slot < inputs             ? WrittenCell{'i', static_cast<int>(slot)}
+                       : output != outputs.end() ? WrittenCell{'o', output->second}
+                                                 : WrittenCell{'s', scratch_++});
     }
-    bool is_new = false;
-    results_.insert(value, static_cast<TreeId>(at), is_new);
   }
 
-  const WrittenCell& cell(const NamedValue& value) const { return cells_[held_.find(value)->tree]; }
-  const WrittenCell& at(TreeId id) const { return cells_[id]; }
-  /// A new cell for a value, by its number.
-  TreeId place(const NamedValue& value) {
-    const auto* const result = held_.find(value) == nullptr ? results_.find(value) : nullptr;
-    const TreeId id =
-        result != nullptr ? add({'o', static_cast<int>(result->tree)}) : add({'s', scratch_++});
-    bool is_new = false;
-    held_.insert(value, id, is_new);
-    return id;
+  const WrittenCell& at(SlotId slot) const { return cells_[slot]; }
+  void written(SlotId slot, int block, int step) {
+    cells_[slot].block = block, cells_[slot].step = step;
   }
-  void written(TreeId id, int block, int step) { cells_[id].block = block, cells_[id].step = step; }
-
-  void combine(const NamedValue& left, const NamedValue& right, const NamedValue& both) {
-    const WrittenCell a = cell(left), b = cell(right);
-    const TreeId id = place(both);
-    const WrittenCell to = cells_[id];
+  void combine(const SlotPlan::Combination& what) {
+    const WrittenCell a = at(what.left), b = at(what.right), to = at(what.result);
     step(0, {.type = "cpy", .source = a, .target = to}, {a});
-    const int last = step(0, {.type = "re", .source = b, .target = to}, {b});
-    written(id, 0, last);
+    written(what.result, 0, step(0, {.type = "re", .source = b, .target = to}, {b}));
   }
   int thread_block(Rank send, Rank receive, int channel) {
     const auto [found, is_new] =
@@ -117,16 +106,11 @@ class MscclGpuWriter {
   const std::vector<WrittenBlock>& blocks() const { return blocks_; }
 
  private:
-  TreeId add(WrittenCell cell) {
-    cells_.push_back(cell);
-    return static_cast<TreeId>(cells_.size() - 1);
-  }
   std::vector<WrittenCell> cells_;
-  HeldValues held_, results_;
-  std::vector<std::pair<TreeId, int>> copies_;
+  std::vector<std::pair<SlotId, int>> copies_;
   std::vector<WrittenBlock> blocks_;  // the first: local work
   std::map<std::tuple<Rank, Rank, int>, int> numbers_;
-  int inputs_ = 0, scratch_ = 0;
+  int scratch_ = 0;
 };
 
 bool follows(const WrittenCell& before, const WrittenCell& after, int distance) {
@@ -134,95 +118,26 @@ bool follows(const WrittenCell& before, const WrittenCell& after, int distance) 
 }
 
 /// One message: a step for each run of values that are neighbours at both ends.
-void write_message(MscclGpuWriter& from, MscclGpuWriter& to, Rank sender, Rank receiver,
-                   int channel, std::span<const NamedValue> values) {
+void write_message(MscclGpuWriter& from, MscclGpuWriter& to, const SlotPlan::Message& send,
+                   const SlotPlan::Message& receive, int channel) {
   constexpr std::size_t most_chunks = 71;
-  const int send_block = from.thread_block(receiver, -1, channel),
-            receive_block = to.thread_block(-1, sender, channel);
-  std::vector<WrittenCell> sources;
-  std::vector<TreeId> places;
-  for (const NamedValue& value : values) {
-    sources.push_back(from.cell(value));
-    places.push_back(to.place(value));
-  }
-  for (std::size_t first = 0; first < values.size();) {
+  const int send_block = from.thread_block(send.peer, -1, channel),
+            receive_block = to.thread_block(-1, receive.peer, channel);
+  const std::vector<SlotId>&sources = send.content, &places = receive.content;
+  for (std::size_t first = 0; first < sources.size();) {
     std::size_t end = first + 1;
-    while (end < values.size() && end - first < most_chunks &&
-           follows(sources[first], sources[end], static_cast<int>(end - first)) &&
+    while (end < sources.size() && end - first < most_chunks &&
+           follows(from.at(sources[first]), from.at(sources[end]), static_cast<int>(end - first)) &&
            follows(to.at(places[first]), to.at(places[end]), static_cast<int>(end - first)))
       ++end;
     const auto count = static_cast<int>(end - first);
-    const std::vector<WrittenCell> read(sources.begin() + static_cast<std::ptrdiff_t>(first),
-                                        sources.begin() + static_cast<std::ptrdiff_t>(end));
-    const WrittenCell source = sources[first], target = to.at(places[first]);
+    std::vector<WrittenCell> read;
+    for (std::size_t i = first; i < end; ++i) read.push_back(from.at(sources[i]));
+    const WrittenCell source = read.front(), target = to.at(places[first]);
     from.step(send_block, {.type = "s", .source = source, .target = target, .count = count}, read);
     const int step = to.step(receive_block,
                              {.type = "r", .source = source, .target = target, .count = count}, {});
     for (; first < end; ++first) to.written(places[first], receive_block, step);
-  }
-}
-
-/// What each node ends with: the values of its results, by their place in the output.
-std::vector<std::pair<NamedValue, int>> wanted_values(NamedSchedule& named, const Goal& goal,
-                                                      Rank node, const HeldValues& held) {
-  std::vector<std::pair<NamedValue, int>> wanted;
-  std::map<std::tuple<WordId, Rank, Rank>, NamedValue> by_set;
-  for (Rank block = 0; block < goal.ends_with(node); ++block) {
-    const Goal::Wanted want = goal.result(node, block);
-    const WordId word = named.words.interval(want.first, want.last);
-    for (Rank part = 0; part < named.form.parts; ++part) {
-      NamedValue value{word, want.block, part};
-      if (held.find(value) == nullptr) {
-        if (by_set.empty()) by_set = words_by_set(held, named.words);
-        if (const auto other = by_set.find({word, value.block, part}); other != by_set.end())
-          value = other->second;
-      }
-      wanted.emplace_back(value, block * named.form.parts + part);
-    }
-  }
-  return wanted;
-}
-
-/// Calls combine(node, left, right, both) and message(send, receive, values) in the order of the
-/// schedule. \pre it is proved
-template <class Combine, class Message>
-void follow_schedule(NamedSchedule& named, Combine combine, Message message) {
-  const Schedule& all = named.schedule;
-  const auto nodes = static_cast<Rank>(all.ranks.size());
-  std::vector<std::size_t> next_gap(all.ranks.size());
-  StepMatcher<OpRecord> matcher(nodes);
-  for (std::size_t step = 0; step <= all.steps(); ++step) {
-    for (Rank node = 0; node < nodes; ++node) {
-      const auto r = static_cast<std::size_t>(node);
-      const RankNames& names = named.names[r];
-      std::size_t& next = next_gap[r];
-      if (next < names.gaps.size() && names.gaps[next].step == step) {
-        for (std::size_t i = next == 0 ? 0 : names.gaps[next - 1].end; i < names.gaps[next].end;
-             ++i) {
-          const auto& [left, right] = names.pairs[i];
-          combine(node, left, right,
-                  NamedValue{named.words.join(left.word, right.word), left.block, left.part});
-        }
-        ++next;
-      }
-      if (step == all.steps()) continue;
-      for (const OpRecord& op : all.ops(node, step)) {
-        if (op.kind == Op::Kind::send) {
-          matcher.add_send(node, op.peer, op);
-        } else {
-          matcher.add_receive(op.peer, node, op);
-        }
-      }
-    }
-    using End = StepMatcher<OpRecord>::End;
-    matcher.match(
-        [&](const End& send, const End& receive) {
-          const auto r = static_cast<std::size_t>(send.from);
-          message(
-              step, send, receive,
-              named.names[r].of(static_cast<std::size_t>(send.record - all.ranks[r].ops.data())));
-        },
-        [](const End&, bool) {});
   }
 }
 
@@ -236,7 +151,7 @@ void print_step(fmt::memory_buffer& text, std::size_t number, const WrittenStep&
 
 }  // namespace
 
-std::string msccl_text(NamedSchedule& named, std::string_view name) {
+std::string msccl_text(const NamedSchedule& named, std::string_view name) {
   const Rank nodes = named.schedule.topology.nodes();
   const std::string operation = named.operation ? named.operation->name : "none";
   const bool known = operation == "allreduce" || operation == "allgather" ||
@@ -253,64 +168,31 @@ std::string msccl_text(NamedSchedule& named, std::string_view name) {
         fmt::format("MSCCL XML: the schedule is not proved: {}",
                     report.findings.empty() ? report.reason : report.findings.front()));
   }
-  std::vector<HeldValues> held(static_cast<std::size_t>(nodes));
+  const std::vector<SlotPlan> plans = node_plans(named, goal);
   std::vector<MscclGpuWriter> gpus;
-  bool is_new = false;
-  for (Rank node = 0; node < nodes; ++node) {
-    gpus.emplace_back(node, named.form, goal.gives(node));
-    for (Rank b = 0; b < goal.gives(node); ++b) {
-      for (Rank part = 0; part < named.form.parts; ++part)
-        held[static_cast<std::size_t>(node)].insert({static_cast<WordId>(node), b, part}, 0,
-                                                    is_new);
-    }
-  }
-  using End = StepMatcher<OpRecord>::End;
-  follow_schedule(
-      named,
-      [&](Rank node, const NamedValue&, const NamedValue&, const NamedValue& both) {
-        held[static_cast<std::size_t>(node)].insert(both, 0, is_new);
-      },
-      [&](std::size_t, const End&, const End& receive, std::span<const NamedValue> values) {
-        for (const NamedValue& value : values)
-          held[static_cast<std::size_t>(receive.to)].insert(value, 0, is_new);
-      });
-  for (Rank node = 0; node < nodes; ++node) {
-    const auto r = static_cast<std::size_t>(node);
-    for (const auto& [value, at] : wanted_values(named, goal, node, held[r]))
-      gpus[r].wants(value, at);
-  }
+  for (const SlotPlan& plan : plans) gpus.emplace_back(plan, named.form.parts);
   int channels = 1;
-  std::map<std::tuple<std::size_t, Rank, Rank>, int> in_step;  // messages of a pair in one step
-  struct Waiting {
-    const End send;
-    std::span<const NamedValue> values;
-    int channel;
-  };
-  std::vector<Waiting> waiting;
-  std::size_t of_step = 0;
-  const auto deliver = [&] {
-    // What arrives in a step is not sent in it; the thread blocks' own order does the rest.
-    for (const Waiting& each : waiting) {
-      write_message(gpus[static_cast<std::size_t>(each.send.from)],
-                    gpus[static_cast<std::size_t>(each.send.to)], each.send.from, each.send.to,
-                    each.channel, each.values);
+  for (std::size_t step = 0; step <= named.schedule.steps(); ++step) {
+    for (std::size_t gpu = 0; gpu < gpus.size(); ++gpu) {
+      for (const SlotPlan::Combination& each : plans[gpu].gaps[step]) gpus[gpu].combine(each);
     }
-    waiting.clear(), in_step.clear();
-  };
-  follow_schedule(
-      named,
-      [&](Rank node, const NamedValue& left, const NamedValue& right, const NamedValue& both) {
-        deliver();
-        gpus[static_cast<std::size_t>(node)].combine(left, right, both);
-      },
-      [&](std::size_t step, const End& send, const End&, std::span<const NamedValue> values) {
-        if (step != of_step) deliver();
-        of_step = step;
-        const int channel = in_step[{step, send.from, send.to}]++;
+    std::map<std::pair<Rank, std::size_t>, int> in_step;  // messages of a pair
+    for (std::size_t gpu = 0; gpu < gpus.size(); ++gpu) {
+      std::vector<const SlotPlan::Message*> receives;
+      for (const SlotPlan::Message& message : plans[gpu].steps[step]) {
+        if (!message.is_send) receives.push_back(&message);
+      }
+      std::ranges::stable_sort(receives, {},
+                               [](const auto* each) { return std::pair(each->peer, each->tag); });
+      for (const SlotPlan::Message* const receive : receives) {
+        const auto sender = static_cast<std::size_t>(receive->peer);
+        const int channel = in_step[{receive->peer, gpu}]++;
         channels = std::max(channels, channel + 1);
-        waiting.push_back({send, values, channel});
-      });
-  deliver();
+        write_message(gpus[sender], gpus[gpu], plans[sender].steps[step][receive->partner],
+                      *receive, channel);
+      }
+    }
+  }
   constexpr int most_channels = 32;
   if (channels > most_channels) {
     throw UsageError(

@@ -370,7 +370,7 @@ Numbers code_of(const SlotPlan& plan, Rank parts) {
 
 }  // namespace
 
-std::string pmpi_text(NamedSchedule& schedule, std::string_view name) {
+std::string pmpi_text(const NamedSchedule& schedule, std::string_view name) {
   if (!schedule.operation)
     throw UsageError(
         fmt::format("{} names no operation, so the C code cannot replace an MPI function", name));

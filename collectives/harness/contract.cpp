@@ -233,12 +233,6 @@ void Oracle::write(const Content& content, Span block) const {
 std::uint64_t tag_in(const Contract& contract, Rank origin, Rank block, std::uint64_t index) {
   return tag(origin, block, index) ^ salt(contract);
 }
-std::uint64_t read_tag(const Contract& contract, std::uint64_t element) {
-  return element ^ salt(contract);
-}
-std::uint32_t read_block(const Contract& contract, std::uint32_t block) {
-  return block ^ block_salt(contract);
-}
 
 Contract contract_of(const Collective& collective, Rank nodes, Bytes block_bytes,
                      std::uint64_t seed, Pattern pattern, bool in_place) {

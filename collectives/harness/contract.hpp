@@ -245,10 +245,6 @@ class CollectiveNode {
 
 /// Element `index` of the block that `origin` gives for `block`, where blocks are tags that move.
 std::uint64_t tag_in(const Contract& contract, Rank origin, Rank block, std::uint64_t index);
-/// The reverse: 24 bits of origin, 24 of block, 16 of index; any number for other data.
-std::uint64_t read_tag(const Contract& contract, std::uint64_t element);
-/// The block that an element of the order-tracking operator belongs to, by its field `block`.
-std::uint32_t read_block(const Contract& contract, std::uint32_t block);
 
 /// The contract of a collective on this many nodes; with tags the operator is the order-tracking
 /// one.

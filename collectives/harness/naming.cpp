@@ -5,12 +5,13 @@
 #include "wormcube/collectives/harness/contract.hpp"
 #include "wormcube/collectives/harness/schedule_goal.hpp"
 #include "wormcube/runtime/base/error.hpp"
+#include "wormcube/runtime/dataflow/builder.hpp"
 #include "wormcube/runtime/node/forwarding_node.hpp"
 #include "wormcube/runtime/schedule/prove.hpp"
-#include "wormcube/runtime/schedule/step_matcher.hpp"
 
 #include <algorithm>
 #include <cstring>
+#include <deque>
 #include <map>
 #include <tuple>
 #include <utility>
@@ -21,13 +22,12 @@ namespace wormcube {
 
 namespace {
 
-/// A part of a block that knows which.
+/// A part of a block that knows which: a word of 8 bytes, since some algorithms cut blocks there.
 struct NamedElement {
-  WordId word;
-  std::uint32_t block, part, mark;
+  std::uint32_t number, mark;  // of a value of the run
 };
 constexpr std::uint32_t named_mark = 0xB10CDA7A;
-static_assert(sizeof(NamedElement) == 16);
+static_assert(sizeof(NamedElement) == 8);
 
 NamedElement element_at(const std::byte* place) {
   NamedElement element{};
@@ -35,21 +35,30 @@ NamedElement element_at(const std::byte* place) {
   return element;
 }
 
-/// What the run finds: for each node the pairs that it combines, gap by gap, and what it sends.
-class Naming {
+/// The elements of a run, and who hears of them.
+class NamedRun {
  public:
-  Naming(const Collective& collective, const Topology& topology)
-      : words_(topology.nodes()),
-        parts_(collective.parts(topology)),
-        gaps_(static_cast<std::size_t>(topology.nodes())) {}
+  NamedRun(const Schedule& schedule, const Contract& contract, Rank parts, Words& words,
+           const NamedListener& listener)
+      : schedule_(schedule), parts_(parts), words_(words), listener_(listener) {
+    for (Rank node = 0; node < contract.nodes; ++node) {
+      first_.push_back(values_.size());
+      for (Rank block = 0; block < contract.gives(node); ++block) {
+        for (Rank part = 0; part < parts; ++part)
+          values_.push_back({static_cast<WordId>(node), block, part});
+      }
+    }
+  }
 
-  Bytes block_bytes() const { return sizeof(NamedElement) * static_cast<Bytes>(parts_); }
-
+  /// Parts that come again have the same name; of a whole block, only the first element has it.
   void fill(Rank node, Rank block, Span data) const {
-    for (Rank part = 0; part < parts_; ++part) {
-      const NamedElement element{static_cast<WordId>(node), static_cast<std::uint32_t>(block),
-                                 static_cast<std::uint32_t>(part), named_mark};
-      std::memcpy(&data[static_cast<Bytes>(part) * sizeof(element)], &element, sizeof(element));
+    const auto parts = static_cast<std::size_t>(parts_);
+    const std::size_t first =
+        first_[static_cast<std::size_t>(node)] + static_cast<std::size_t>(block) * parts;
+    for (std::size_t i = 0; i * sizeof(NamedElement) < data.size(); ++i) {
+      NamedElement element{static_cast<std::uint32_t>(first + i % parts), named_mark};
+      if (parts == 1 && i > 0) element = {};
+      std::memcpy(&data[i * sizeof(element)], &element, sizeof(element));
     }
   }
 
@@ -71,85 +80,78 @@ class Naming {
     return joins;
   }
 
-  void begin_work(Rank node, std::size_t step) { at_work_ = node, step_ = step; }
+  void begin_work(Rank node, std::size_t step) { at_work_ = node, work_step_ = step; }
 
   void add(const Delivery& delivery) {
+    reach(delivery.step);
     std::vector<NamedValue>& values =
-        sent_[{delivery.from, delivery.step, delivery.to, delivery.tag}].emplace_back();
+        carried_[{delivery.from, delivery.to, delivery.tag}].emplace_back();
     for (const Span piece : delivery.pieces) {
       for (Bytes at = 0; at + sizeof(NamedElement) <= piece.size(); at += sizeof(NamedElement)) {
         const NamedElement element = element_at(&piece[at]);
-        if (element.mark == named_mark) values.push_back(value(element));
-        names_all_ = names_all_ && element.mark == named_mark;
+        if (is_named(element)) values.push_back(values_[element.number]);
+        names_all_ = names_all_ && is_named(element);
       }
       names_all_ = names_all_ && piece.size() % sizeof(NamedElement) == 0;
     }
   }
-  /// Whether all data that was sent is values.
-  bool names_all() const { return names_all_; }
-
-  /// Adds the names to a schedule of the same call.
-  void name(NamedSchedule& named) {
-    named.words = std::move(words_);
-    const Schedule& schedule = named.schedule;
-    for (std::size_t rank = 0; rank < schedule.ranks.size(); ++rank) {
-      const RankLog& log = schedule.ranks[rank];
-      RankNames names;
-      for (auto& [step, pairs] : gaps_[rank]) {
-        names.pairs.insert(names.pairs.end(), pairs.begin(), pairs.end());
-        const bool is_last = step == log.step_ends.size();
-        names.gaps.push_back(
-            {is_last ? schedule.steps() : step, names.pairs.size(), log.combined[step]});
-      }
-      for (std::size_t step = 0; step < log.step_ends.size(); ++step) {
-        for (const OpRecord& op : schedule.ops(static_cast<Rank>(rank), step)) {
-          const bool is_send = op.kind == Op::Kind::send;
-          if (is_send) add_values(names, static_cast<Rank>(rank), step, op);
-          names.ends.push_back(static_cast<std::uint32_t>(names.values.size()));
-          names.named.push_back(is_send);
+  /// Reports the steps before this one.
+  void reach(std::size_t step) {
+    for (; step_ < step; ++step_) {
+      for (Rank rank = 0; rank < schedule_.topology.nodes(); ++rank) {
+        for (const OpRecord& op : schedule_.ops(rank, step_)) {
+          std::vector<NamedValue> values;
+          if (op.kind == Op::Kind::send) values = take({rank, op.peer, op.tag});
+          listener_.posted(step_, rank, op, values);
         }
       }
-      named.names.push_back(std::move(names));
+      carried_.clear();
+      listener_.end_step(step_);
     }
   }
+  Bytes parts() const { return static_cast<Bytes>(parts_); }
+  bool names_all() const { return names_all_; }
 
  private:
-  static NamedValue value(const NamedElement& element) {
-    return {element.word, static_cast<Rank>(element.block), static_cast<Rank>(element.part)};
+  bool is_named(const NamedElement& element) const {
+    return element.mark == named_mark && element.number < values_.size();
   }
 
   NamedElement join(const NamedElement& left, const NamedElement& right) {
-    const bool fit = left.mark == named_mark && right.mark == named_mark &&
-                     left.block == right.block && left.part == right.part;
-    if (!fit) return {};
-    gaps_[static_cast<std::size_t>(at_work_)][step_].push_back({value(left), value(right)});
-    return {words_.join(left.word, right.word), left.block, left.part, named_mark};
+    if (!is_named(left) || !is_named(right)) return {};
+    const NamedValue a = values_[left.number], b = values_[right.number];
+    if (a.block != b.block || a.part != b.part) return {};
+    if (listener_.combined) listener_.combined(at_work_, work_step_, {a, b});
+    values_.push_back({words_.join(a.word, b.word), a.block, a.part});
+    return {static_cast<std::uint32_t>(values_.size() - 1), named_mark};
   }
 
-  void add_values(RankNames& names, Rank rank, std::size_t step, const OpRecord& op) {
-    const auto found = sent_.find({rank, step, op.peer, op.tag});
-    if (found == sent_.end()) return;
-    std::size_t& next = next_[{rank, step, op.peer, op.tag}];
-    if (next == found->second.size()) return;
-    const std::vector<NamedValue>& values = found->second[next++];
-    names.values.insert(names.values.end(), values.begin(), values.end());
+  using Key = std::tuple<Rank, Rank, Tag>;  // from, to, tag
+  std::vector<NamedValue> take(const Key& key) {
+    std::deque<std::vector<NamedValue>>& left = carried_[key];
+    if (left.empty()) return {};
+    std::vector<NamedValue> values = std::move(left.front());
+    left.pop_front();
+    return values;
   }
 
-  Words words_;
-  Rank parts_;
+  const Schedule& schedule_;
+  const Rank parts_;
+  Words& words_;
+  const NamedListener& listener_;
+  std::vector<NamedValue> values_;  // by the numbers of elements: first those that nodes give
+  std::vector<std::size_t> first_;  // of each node
+  std::size_t step_ = 0;            // that is delivered
+  std::map<Key, std::deque<std::vector<NamedValue>>> carried_;  // in it, in the order posted
   bool names_all_ = true;
   Rank at_work_ = 0;
-  std::size_t step_ = 0;
-  std::vector<std::map<std::size_t, std::vector<RankNames::Pair>>> gaps_;
-  using Key = std::tuple<Rank, std::size_t, Rank, Tag>;  // from, step, to, tag
-  std::map<Key, std::vector<std::vector<NamedValue>>> sent_;
-  std::map<Key, std::size_t> next_;
+  std::size_t work_step_ = 0;
 };
 
 /// A node that says whose work is done.
 class NamingNode final : public ForwardingNode {
  public:
-  NamingNode(Node& node, Naming& naming) : ForwardingNode(node), naming_(naming) {}
+  NamingNode(Node& node, NamedRun& run) : ForwardingNode(node), run_(run) {}
   using Node::step;
   void step(std::span<const Op> ops) override {
     ForwardingNode::step(ops);
@@ -159,27 +161,31 @@ class NamingNode final : public ForwardingNode {
  private:
   void work(Charge charge, Bytes bytes, FunctionRef work) override {
     const auto begun = [&] {
-      naming_.begin_work(rank(), steps_);
+      run_.begin_work(rank(), steps_);
       work();
     };
     ForwardingNode::work(charge, bytes, begun);
   }
-  Naming& naming_;
+  NamedRun& run_;
   std::size_t steps_ = 0;
 };
 
-/// One node's call on blocks of one size that name themselves.
-void call_with_names(Node& plain, const Collective& collective, const Contract& contract,
-                     Naming& naming) {
-  NamingNode node(plain, naming);
+/// One node's call on blocks that name themselves.
+void call_with_names(Node& node, const Collective& collective, const Contract& contract,
+                     const NamedRun& naming, const Contract* unit) {
   const Rank r = node.rank();
-  const auto offsets = [&](Rank blocks) {
-    std::vector<Bytes> all{0};
-    for (Rank b = 0; b < blocks; ++b) all.push_back(all.back() + naming.block_bytes());
-    return all;
+  const auto bytes = [&](Rank of, Rank block) {
+    const Bytes elements =
+        unit == nullptr ? naming.parts() : unit->block_size(of, block) / unit->element_bytes();
+    return elements * sizeof(NamedElement);
   };
   const Rank gives = contract.gives(r), ends_with = contract.ends_with(r);
-  const std::vector<Bytes> inputs = offsets(gives), outputs = offsets(ends_with);
+  std::vector<Bytes> inputs{0}, outputs{0}, sizes;
+  for (Rank b = 0; b < gives; ++b) inputs.push_back(inputs.back() + bytes(r, b));
+  for (Rank b = 0; b < ends_with; ++b) {
+    const Content content = contract.result(r, b);
+    outputs.push_back(outputs.back() + bytes(content.first, content.block));
+  }
   const Rank place = contract.place_of_input(r);
   const Memory output = node.memory(outputs.back()),
                own = node.memory(place >= 0 ? 0 : inputs.back());
@@ -187,15 +193,15 @@ void call_with_names(Node& plain, const Collective& collective, const Contract& 
       place >= 0 ? output.span().subspan(outputs[static_cast<std::size_t>(place)], inputs.back())
                  : own.span();
   node.local([&] {
-    for (Rank block = 0; block < gives; ++block) {
-      naming.fill(r, block,
-                  input.subspan(inputs[static_cast<std::size_t>(block)], naming.block_bytes()));
-    }
+    for (Rank b = 0; b < gives; ++b)
+      naming.fill(r, b, input.subspan(inputs[static_cast<std::size_t>(b)], bytes(r, b)));
   });
-  std::vector<Bytes> sizes;
-  if (!contract.known_sizes().empty())
-    sizes.assign(static_cast<std::size_t>(contract.nodes), naming.block_bytes());
-  if (contract.pair_sizes) sizes.assign(contract.pair_sizes->size(), naming.block_bytes());
+  const bool by_origin = contract.operation->sizes == Sizes::by_origin;
+  for (Rank q = 0; !contract.known_sizes().empty() && q < contract.nodes; ++q)
+    sizes.push_back(by_origin ? bytes(q, 0) : bytes(0, q));
+  for (Rank q = 0; contract.pair_sizes && q < contract.nodes; ++q) {
+    for (Rank b = 0; b < contract.nodes; ++b) sizes.push_back(bytes(q, b));
+  }
   const bool uneven = contract.uneven();
   const auto cut = [&](auto data, Rank blocks, const std::vector<Bytes>& at) {
     using Cut = BasicBlocks<typename decltype(data)::element_type>;
@@ -206,58 +212,35 @@ void call_with_names(Node& plain, const Collective& collective, const Contract& 
              collective.arguments, collective.options, sizes});
 }
 
-/// Gives messages and combinations the sizes of what they name.
-/// \return  by how many bytes a message changes, at most
-Bytes size_by_names(NamedSchedule& named) {
-  Bytes most = 0;
-  Schedule& schedule = named.schedule;
-  const auto bytes_of = [&](const NamedValue& value) {
-    return named.form.bytes(named.words, value).value_or(0);
-  };
-  for (std::size_t r = 0; r < named.names.size(); ++r) {
-    RankNames& names = named.names[r];
-    GapBytes& combined = schedule.ranks[r].combined;
-    std::size_t pair = 0;
-    for (RankNames::Gap& gap : names.gaps) {
-      gap.bytes = 0;
-      for (; pair < gap.end; ++pair) gap.bytes += bytes_of(names.pairs[pair].left);
-      combined.set(std::min(gap.step, schedule.ranks[r].step_ends.size()), gap.bytes);
-    }
-  }
-  using Matcher = StepMatcher<OpRecord>;
-  Matcher matcher(schedule.topology.nodes());
-  for (std::size_t step = 0; step < schedule.steps(); ++step) {
-    for (Rank node = 0; node < schedule.topology.nodes(); ++node) {
-      for (const OpRecord& op : schedule.ops(node, step)) {
-        if (op.kind == Op::Kind::send) {
-          matcher.add_send(node, op.peer, op);
-        } else {
-          matcher.add_receive(op.peer, node, op);
-        }
-      }
-    }
-    const auto number = [&](Rank rank, const Matcher::End& end) {
-      return static_cast<std::size_t>(end.record -
-                                      schedule.ranks[static_cast<std::size_t>(rank)].ops.data());
-    };
-    matcher.match(
-        [&](const Matcher::End& send, const Matcher::End& receive) {
-          const auto from = static_cast<std::size_t>(send.from),
-                     to = static_cast<std::size_t>(receive.to);
-          const std::size_t sent = number(send.from, send);
-          Bytes bytes = 0;
-          for (const NamedValue& value : named.names[from].of(sent)) bytes += bytes_of(value);
-          Bytes& known = schedule.ranks[from].ops[sent].bytes;
-          most = std::max(most, std::max(known, bytes) - std::min(known, bytes));
-          known = bytes;
-          schedule.ranks[to].ops[number(receive.to, receive)].bytes = bytes;
-        },
-        [](const Matcher::End&, bool) {});
-  }
-  return most;
-}
-
 }  // namespace
+
+bool run_with_names(const Collective& collective, const Schedule& schedule, bool in_place,
+                    Words& words, const NamedListener& listener, const Contract* sizes) {
+  const Topology& topology = schedule.topology;
+  const Rank parts = collective.parts(topology);
+  const Contract contract =
+      contract_of(collective, topology.nodes(), sizeof(NamedElement) * static_cast<Bytes>(parts), 1,
+                  Pattern::words, in_place);
+  NamedRun run(schedule, contract, parts, words, listener);
+  const bool reduces = collective.operation()->reduces;
+  Collective with_names = collective;
+  if (reduces)
+    with_names.arguments.reduction = run.reduction(collective.arguments.reduction.commutative);
+  const auto program = [&](Node& node) {
+    if (reduces) {
+      NamingNode naming(node, run);
+      call_with_names(naming, with_names, contract, run, sizes);
+    } else {
+      call_with_names(node, with_names, contract, run, sizes);
+    }
+  };
+  // Combinations make words, which all nodes share.
+  prove(
+      topology, program, [&](const Delivery& delivery) { run.add(delivery); },
+      reduces ? ProofThreads::calling : ProofThreads::all);
+  run.reach(schedule.steps());
+  return run.names_all();
+}
 
 NamedSchedule named_call(const Collective& collective, const Topology& topology, Bytes block_bytes,
                          bool in_place) {
@@ -285,15 +268,31 @@ NamedSchedule named_call(const Collective& collective, const Topology& topology,
   named.commutative = operation->reduces && collective.arguments.reduction.commutative;
   named.about.push_back(fmt::format("{} {}", operation->name, collective.text()));
 
-  Naming naming(collective, topology);
-  Collective with_names = collective;
-  if (operation->reduces) with_names.arguments.reduction = naming.reduction(named.commutative);
-  prove(
-      topology, [&](Node& node) { call_with_names(node, with_names, contract, naming); },
-      [&](const Delivery& delivery) { naming.add(delivery); });
-  naming.name(named);
+  const std::size_t steps = named.schedule.steps();
+  NamedBuilder builder(std::move(named));
+  const std::vector<RankLog>& logs = builder.made().schedule.ranks;
+  std::vector<std::map<std::size_t, std::vector<RankNames::Pair>>> gaps(logs.size());
+  const NamedListener listener{
+      .posted =
+          [&](std::size_t, Rank node, const OpRecord& op, std::span<const NamedValue> values) {
+            const bool is_send = op.kind == Op::Kind::send;
+            builder.name(node, is_send ? NamedBuilder::Values(values) : std::nullopt);
+          },
+      .combined =
+          [&](Rank node, std::size_t step, const RankNames::Pair& pair) {
+            gaps[static_cast<std::size_t>(node)][step].push_back(pair);
+          }};
+  const bool names_all =
+      run_with_names(collective, builder.made().schedule, in_place, builder.made().words, listener);
+  for (std::size_t r = 0; r < logs.size(); ++r) {
+    for (const auto& [step, pairs] : gaps[r]) {
+      const bool is_last = step == logs[r].step_ends.size();
+      builder.combine(static_cast<Rank>(r), is_last ? steps : step, pairs, logs[r].combined[step]);
+    }
+  }
+  named = builder.finish();
   NamedReport report = prove_named(named, &goal);
-  if (!report.findings.empty() && naming.names_all()) {
+  if (!report.findings.empty() && names_all) {
     const Bytes most = size_by_names(named);
     named.about.push_back(
         fmt::format("the algorithm cuts blocks elsewhere than this file, so its messages have up "

@@ -3,9 +3,33 @@
 #pragma once
 
 #include "wormcube/collectives/core/algorithm.hpp"
-#include "wormcube/runtime/schedule/named.hpp"
+#include "wormcube/collectives/harness/contract.hpp"
+#include "wormcube/runtime/dataflow/named.hpp"
+
+#include <cstddef>
+#include <functional>
+#include <span>
 
 namespace wormcube {
+
+/// What a run reports, step by step, as follow() does.
+struct NamedListener {
+  /// Each send and receive of a step, node by node, in the order posted; values of sends alone.
+  std::function<void(std::size_t step, Rank node, const OpRecord&, std::span<const NamedValue>)>
+      posted;
+  std::function<void(std::size_t step)> end_step = [](std::size_t) {};
+  /// Before this step of the node; not in one order with the others.
+  std::function<void(Rank node, std::size_t step, const RankNames::Pair&)> combined = {};
+};
+
+/// Runs a call on blocks that name themselves.
+///
+/// \param schedule  of the same call
+/// \param words     also get those of what is combined
+/// \param sizes     blocks have as many elements as the contract's; nothing: one for each part
+/// \return          whether all data in messages is values
+bool run_with_names(const Collective& collective, const Schedule& schedule, bool in_place,
+                    Words& words, const NamedListener& listener, const Contract* sizes = nullptr);
 
 /// The schedule of a call with blocks of this many bytes, with the names of all values: a run in
 /// which every element remembers what was combined in it says which. The names are proved before

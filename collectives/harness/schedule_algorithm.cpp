@@ -3,8 +3,6 @@
 #include "wormcube/collectives/harness/schedule_algorithm.hpp"
 
 #include "wormcube/collectives/core/registry.hpp"
-#include "wormcube/collectives/harness/brackets.hpp"
-#include "wormcube/collectives/harness/check.hpp"
 #include "wormcube/collectives/harness/schedule_plan.hpp"
 #include "wormcube/runtime/base/error.hpp"
 #include "wormcube/runtime/schedule/check.hpp"
@@ -259,7 +257,7 @@ const Algorithm& add_schedule_algorithm(NamedSchedule named, const ScheduledCall
                                                        .summary = "the messages of a schedule file",
                                                        .source = "a schedule file"},
                                                       {},
-                                                      false});
+                                                      report.brackets_alike == false});
   kept->plans = node_plans(kept->named, goal);
   Algorithm& algorithm = kept->algorithm;
   algorithm.source = kept->origin;
@@ -274,14 +272,6 @@ const Algorithm& add_schedule_algorithm(NamedSchedule named, const ScheduledCall
   algorithm.program = run_schedule;
   algorithm.parts = [](const Setting&) { return loaded()->named.form.parts; };
   loaded() = kept.get();
-  if (operation->reduces) {
-    Collective collective(algorithm, call.arguments);
-    collective.arguments.reduction = bracketing_reduction(kept->named.commutative);
-    const Topology& own = kept->named.schedule.topology;
-    const Contract contract =
-        contract_of(collective, own.nodes(), unit_block_bytes(collective, own), 1);
-    kept->brackets_differ = ends_alike(collective, own, contract) == false;
-  }
   add_algorithm(algorithm, origin);
   return algorithm;
 }

@@ -4,7 +4,7 @@
 
 #include "wormcube/collectives/core/algorithm.hpp"
 #include "wormcube/collectives/harness/schedule_goal.hpp"
-#include "wormcube/runtime/schedule/named.hpp"
+#include "wormcube/runtime/dataflow/named.hpp"
 
 #include <string>
 

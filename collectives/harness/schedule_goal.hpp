@@ -3,7 +3,7 @@
 #pragma once
 
 #include "wormcube/collectives/core/operation.hpp"
-#include "wormcube/runtime/schedule/named.hpp"
+#include "wormcube/runtime/dataflow/named.hpp"
 
 namespace wormcube {
 

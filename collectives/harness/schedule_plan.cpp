@@ -2,8 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "wormcube/collectives/harness/schedule_plan.hpp"
 
-#include "wormcube/runtime/schedule/held_values.hpp"
-#include "wormcube/runtime/schedule/step_matcher.hpp"
+#include "wormcube/runtime/dataflow/follow.hpp"
+#include "wormcube/runtime/dataflow/held_values.hpp"
 
 #include <map>
 #include <tuple>
@@ -31,7 +31,7 @@ class PlanMaker {
   }
   SlotPlan::Message& message(const OpRecord& op) {
     plan_.steps.back().push_back(
-        {op.kind == Op::Kind::send, op.peer, op.tag, op.first_move, op.moves, op.bytes, {}});
+        {op.kind == Op::Kind::send, op.peer, op.tag, op.first_move, op.moves, op.bytes, 0, {}});
     return plan_.steps.back().back();
   }
   SlotId held(const NamedValue& value) const { return places_.find(value)->tree; }
@@ -51,73 +51,72 @@ class PlanMaker {
   HeldValues places_;  // the slot of each value, in the place of its tree
 };
 
+/// Makes the plans of all nodes.
+struct PlanVisitor : FlowVisitor {
+  PlanVisitor(const NamedSchedule& named, const Goal& goal, std::vector<SlotPlan>& all_plans)
+      : schedule(named.schedule), words(named.words), plans(all_plans) {
+    for (Rank node = 0; node < schedule.topology.nodes(); ++node) {
+      SlotPlan& plan = plans[static_cast<std::size_t>(node)];
+      plan.moves = schedule.ranks[static_cast<std::size_t>(node)].moves;
+      makers.emplace_back(node, goal.gives(node), named.form, plan);
+    }
+  }
+  void begin_step(std::size_t) {
+    for (PlanMaker& maker : makers) maker.begin();
+  }
+  void combined(std::size_t, Rank node, const RankNames::Gap&,
+                std::span<const RankNames::Pair> pairs) {
+    for (const RankNames::Pair& pair : pairs)
+      makers[static_cast<std::size_t>(node)].combine(words, pair);
+  }
+  void posted(std::size_t, Rank node, const OpRecord& op, std::span<const NamedValue> values) {
+    PlanMaker& maker = makers[static_cast<std::size_t>(node)];
+    SlotPlan::Message& message = maker.message(op);
+    for (const NamedValue& value : values) message.content.push_back(maker.held(value));
+  }
+  void message(std::size_t step, const FlowEnd& send, const FlowEnd* receive,
+               std::span<const NamedValue> values) {
+    PlanMaker& maker = makers[static_cast<std::size_t>(send.to)];
+    SlotPlan::Message& message = planned(step, send.to, *receive->record);
+    for (const NamedValue& value : values)
+      message.content.push_back(maker.slot(value, words.front(value.word)));
+    message.partner = place(step, send.from, *send.record);
+  }
+
+  /// The number of a send or a receive in its step.
+  std::uint32_t place(std::size_t step, Rank node, const OpRecord& op) const {
+    return static_cast<std::uint32_t>(&op - schedule.ops(node, step).data());
+  }
+  SlotPlan::Message& planned(std::size_t step, Rank node, const OpRecord& op) {
+    return plans[static_cast<std::size_t>(node)].steps[step][place(step, node, op)];
+  }
+
+  const Schedule& schedule;
+  Words words;  // with those of what is combined
+  std::vector<SlotPlan>& plans;
+  std::vector<PlanMaker> makers;
+};
+
 }  // namespace
 
-std::vector<SlotPlan> node_plans(NamedSchedule& named, const Goal& goal) {
-  const Schedule& all = named.schedule;
-  const Rank nodes = all.topology.nodes();
+std::vector<SlotPlan> node_plans(const NamedSchedule& named, const Goal& goal) {
+  const Rank nodes = named.schedule.topology.nodes();
   std::vector<SlotPlan> plans(static_cast<std::size_t>(nodes));
-  std::vector<PlanMaker> makers;
-  for (Rank node = 0; node < nodes; ++node) {
-    SlotPlan& plan = plans[static_cast<std::size_t>(node)];
-    plan.moves = all.ranks[static_cast<std::size_t>(node)].moves;
-    makers.emplace_back(node, goal.gives(node), named.form, plan);
-  }
-  std::vector<std::size_t> next_gap(makers.size());
-  const std::size_t steps = all.steps();
-  StepMatcher<OpRecord> matcher(nodes);
-  const auto number = [&](Rank node, const OpRecord& op) {
-    return static_cast<std::size_t>(&op - all.ranks[static_cast<std::size_t>(node)].ops.data());
-  };
-  for (std::size_t step = 0; step <= steps; ++step) {
-    for (std::size_t r = 0; r < makers.size(); ++r) {
-      makers[r].begin();
-      const RankNames& names = named.names[r];
-      std::size_t& next = next_gap[r];
-      if (next == names.gaps.size() || names.gaps[next].step != step) continue;
-      for (std::size_t i = next == 0 ? 0 : names.gaps[next - 1].end; i < names.gaps[next].end; ++i)
-        makers[r].combine(named.words, names.pairs[i]);
-      ++next;
-    }
-    if (step == steps) break;
-    // Sends first: what arrives in this step is not sent in it.
-    std::map<const OpRecord*, std::size_t> places;
-    for (Rank node = 0; node < nodes; ++node) {
-      const auto r = static_cast<std::size_t>(node);
-      for (const OpRecord& op : all.ops(node, step)) {
-        SlotPlan::Message& message = makers[r].message(op);
-        places[&op] = plans[r].steps.back().size() - 1;
-        if (op.kind == Op::Kind::send) {
-          for (const NamedValue& value : named.names[r].of(number(node, op)))
-            message.content.push_back(makers[r].held(value));
-          matcher.add_send(node, op.peer, op);
-        } else {
-          matcher.add_receive(op.peer, node, op);
-        }
-      }
-    }
-    using End = StepMatcher<OpRecord>::End;
-    matcher.match(
-        [&](const End& send, const End& receive) {
-          const auto to = static_cast<std::size_t>(receive.to);
-          SlotPlan::Message& message = plans[to].steps.back()[places.at(receive.record)];
-          for (const NamedValue& value :
-               named.names[static_cast<std::size_t>(send.from)].of(number(send.from, *send.record)))
-            message.content.push_back(makers[to].slot(value, named.words.front(value.word)));
-        },
-        [](const End&, bool) {});
-  }
+  PlanVisitor visitor(named, goal, plans);
+  follow(named, visitor);
+  std::vector<PlanMaker>& makers = visitor.makers;
+  Words& words = visitor.words;
   for (Rank node = 0; node < nodes; ++node) {
     const auto r = static_cast<std::size_t>(node);
     std::map<std::tuple<WordId, Rank, Rank>, NamedValue> by_set;
     for (Rank block = 0; !goal.barrier && block < goal.ends_with(node); ++block) {
       const Goal::Wanted wanted = goal.result(node, block);
       if (wanted.first == wanted.last) continue;
-      const WordId word = named.words.interval(wanted.first, wanted.last);
+      const WordId word = words.interval(wanted.first, wanted.last);
       for (Rank part = 0; part < named.form.parts; ++part) {
         NamedValue value{word, wanted.block, part};
         if (!makers[r].holds(value)) {
-          if (by_set.empty()) by_set = words_by_set(makers[r].places(), named.words);
+          if (by_set.empty()) by_set = words_by_set(makers[r].places(), words);
           value = by_set.at({word, wanted.block, part});
         }
         plans[r].results.push_back({makers[r].held(value), block, part});

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include "wormcube/runtime/schedule/named.hpp"
+#include "wormcube/runtime/dataflow/named.hpp"
 
 #include <cstdint>
 #include <vector>
@@ -24,6 +24,7 @@ struct SlotPlan {
     Tag tag;
     std::uint32_t first_move, moves;
     Bytes bytes;                  // of a message without names
+    std::uint32_t partner;        // of a receive: the number of its send in the sender's step
     std::vector<SlotId> content;  // in the order of the message
   };
   struct Combination {
@@ -42,6 +43,6 @@ struct SlotPlan {
 };
 
 /// The plan of each node. \pre the schedule is proved for this goal
-std::vector<SlotPlan> node_plans(NamedSchedule& named, const Goal& goal);
+std::vector<SlotPlan> node_plans(const NamedSchedule& named, const Goal& goal);
 
 }  // namespace wormcube

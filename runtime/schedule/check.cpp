@@ -7,10 +7,10 @@
 #include "wormcube/runtime/schedule/dry_run_limit.hpp"
 #include "wormcube/runtime/schedule/findings.hpp"
 #include "wormcube/runtime/schedule/long_loop.hpp"
-#include "wormcube/runtime/schedule/named.hpp"
 #include "wormcube/runtime/schedule/parallel.hpp"
 #include "wormcube/runtime/schedule/step_links.hpp"
 #include "wormcube/runtime/schedule/step_matcher.hpp"
+#include "wormcube/runtime/schedule/unmatched.hpp"
 
 #include <algorithm>
 #include <atomic>

@@ -32,8 +32,14 @@ class GapBytes {
     return found != gaps_.end() && found->gap == gap ? found->bytes : 0;
   }
   void set(std::size_t gap, Bytes bytes) {
-    std::erase_if(gaps_, [gap](const Gap& of) { return of.gap == gap; });
-    add(gap, bytes);
+    const auto at = std::ranges::lower_bound(gaps_, gap, {}, &Gap::gap);
+    if (at == gaps_.end() || at->gap != gap) {
+      add(gap, bytes);
+    } else if (bytes == 0) {
+      gaps_.erase(at);
+    } else {
+      at->bytes = bytes;
+    }
   }
   /// Constant time in ascending order.
   void add(std::size_t gap, Bytes bytes) {

@@ -7,10 +7,10 @@
 #include "wormcube/runtime/base/host/faults.hpp"
 #include "wormcube/runtime/base/host/memory.hpp"
 #include "wormcube/runtime/schedule/long_loop.hpp"
-#include "wormcube/runtime/schedule/named.hpp"
 #include "wormcube/runtime/schedule/parallel.hpp"
 #include "wormcube/runtime/schedule/proof_node.hpp"
 #include "wormcube/runtime/schedule/step_matcher.hpp"
+#include "wormcube/runtime/schedule/unmatched.hpp"
 
 #include <algorithm>
 #include <condition_variable>

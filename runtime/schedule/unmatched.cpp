@@ -1,6 +1,6 @@
 // What the checks say of a send or a receive without its other end.
 // SPDX-License-Identifier: Apache-2.0
-#include "wormcube/runtime/schedule/named.hpp"
+#include "wormcube/runtime/schedule/unmatched.hpp"
 
 #include <fmt/core.h>
 

@@ -124,7 +124,7 @@ TEST_CASE("networks of too many links have no picture", "[draw]") {
                     "smaller network of its kind");
 }
 
-TEST_CASE("blocks are followed through the proof's payloads", "[draw]") {
+TEST_CASE("blocks are followed by the names in messages", "[draw]") {
   const PlayBlocks direct = blocks_of("alltoall", "shift", "ring:6");
   CHECK(direct.kind == "moves");
   CHECK(direct.direct);
@@ -137,6 +137,7 @@ TEST_CASE("blocks are followed through the proof's payloads", "[draw]") {
   CHECK(copies.kind == "copies");
   CHECK(copies.moved == 20);
   CHECK(blocks_of("barrier", "dissemination", "ring:4").kind == "copies");
+  CHECK(blocks_of("alltoallv", "two-phase", "complete:7").kind == "moves");
   CHECK(blocks_of("reduce_scatter", "bruck", "ring:4").kind == "intervals");
   CHECK(blocks_of("scan", "hypercube", "ring:8").kind == "intervals");
 }

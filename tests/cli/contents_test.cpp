@@ -4,6 +4,7 @@
 #include "wormcube/collectives/core/registry.hpp"
 #include "wormcube/collectives/harness/choose.hpp"
 #include "wormcube/collectives/harness/naming.hpp"
+#include "wormcube/collectives/harness/schedule_goal.hpp"
 #include "wormcube/runtime/base/error.hpp"
 #include "wormcube/tests/cli/program.hpp"
 
@@ -40,12 +41,11 @@ TEST_CASE("contents: at the end every node holds exactly its results", "[cli]") 
         continue;  // its messages have no names
       }
       INFO(operation->name << ' ' << settled.text() << " on " << topology.name());
-      const ScheduledCall call{operation, settled.arguments};
       const Goal goal = goal_of(operation, settled.arguments, topology.nodes());
       Words words(topology.nodes());
       const ValueForm form = named->form;
-      cli::Contents contents(*std::move(named), call);
-      for (std::size_t step = 0; step < contents.steps(); ++step) contents.advance();
+      cli::Contents contents(*named);
+      contents.each_step([](std::size_t, auto) {});
       for (Rank r = 0; r < topology.nodes(); ++r) {
         std::vector<NamedValue> results;
         for (Rank block = 0; block < goal.ends_with(r); ++block) {

@@ -145,6 +145,10 @@ TEST_CASE("a block is followed from node to node") {
   CHECK_THAT(run_wormcube("show allreduce --on ring:4 --block 0,1").err,
              Contains("allreduce combines blocks"));
   CHECK(run_wormcube("show alltoall --on ring:4 --block 0,9").exit == 2);
+  // Whatever sizes blocks have.
+  CHECK_THAT(
+      run_wormcube("show allgatherv --on ring:5 --algorithm ring --block 0,2").out,
+      Contains("     0     0   1        1         1\n     1     1   2        1         1\n"));
 }
 
 TEST_CASE("a schedule's text is checked and shown again") {

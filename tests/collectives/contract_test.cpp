@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "wormcube/collectives/harness/contract.hpp"
 
+#include "wormcube/collectives/harness/tags.hpp"
 #include "wormcube/runtime/base/hash.hpp"
 #include "wormcube/tests/collectives/cases.hpp"
 
@@ -17,6 +18,13 @@ using namespace wormcube;
 using Catch::Matchers::Contains;
 
 namespace {
+
+std::uint64_t read_tag(const Contract& contract, std::uint64_t element) {
+  return element ^ tags::salt(contract);
+}
+std::uint32_t read_block(const Contract& contract, std::uint32_t block) {
+  return block ^ tags::block_salt(contract);
+}
 
 using Program4 = void (*)(Node&, const Call&);
 

@@ -14,7 +14,7 @@ program as a process too. Of all that walks the registry the tests see the algor
 (WORMCUBE_TEST_ONLY). Every verdict goes to build/mutants/results.jsonl, and the next run goes on from there: what was killed is not
 tried again until its file changes, nor what survived until a test does.
 
-Default: 10 random mutants of the .cpp files of collectives/ and runtime/schedule/; a header, which much depends on, is changed only
+Default: 10 random mutants of the .cpp files of collectives/, runtime/schedule/ and runtime/dataflow/; a header, which much depends on, is changed only
 if it is named. Ends with 1 if any survived. Needs python3.
 
   ./run mutants                                            10 anywhere
@@ -47,7 +47,7 @@ import schema
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 WORK = ROOT / "build/mutants"
 BUILD = WORK / "source/build/release"
-FOLDERS = ("collectives", "runtime/schedule")
+FOLDERS = ("collectives", "runtime/schedule", "runtime/dataflow")
 ELSEWHERE = ("collectives/mpi/", "collectives/core/plugin.cpp")  # other programs test these: tests/mpi, tests/package
 
 RESULTS = WORK / "results.jsonl"
@@ -57,6 +57,7 @@ ALONE = WORK / "alone.txt"  # mutants that no schema can hold, as far as known
 ALL = f"ctest -j{os.cpu_count()} -L unit --stop-on-failure"  # a minute and a half
 WALK = "algorithms"  # all algorithms that WORMCUBE_TEST_ONLY leaves
 TESTS = (("runtime/schedule/", "check prove record text golden phases harness block_array run_trace faults " + WALK),
+         ("runtime/dataflow/", "named mutants written contents msccl mscclpp search"),
          ("collectives/harness/choose", "choose registry work options brackets"),
          ("collectives/harness/work", "work registry"),
          ("collectives/harness/memory", "memory_need harness run check"),

@@ -45,7 +45,7 @@ std::optional<ScheduledCall> call_of(const ScheduleCheck& what, const NamedSched
   return scheduled_call(*named.operation, nodes);
 }
 
-NamedReport prove(const ScheduleCheck& what, ScheduleFile& file,
+NamedReport prove(const ScheduleCheck& what, apps::ScheduleFile& file,
                   const std::optional<ScheduledCall>& call, std::size_t messages) {
   NamedSchedule& named = *file.named;
   std::optional<Goal> goal;
@@ -111,7 +111,7 @@ std::string joined(const std::vector<std::string>& texts) {
 
 /// A file that cannot be laid into steps: what it is, and what is wrong with it.
 ExitCode report_without_steps(const Context& context, const ScheduleCheck& what,
-                              const ScheduleFile& file, const OutputOptions& output) {
+                              const apps::ScheduleFile& file, const OutputOptions& output) {
   print_setting(output, "check", "the schedule " + what.file);
   print_setting(output, "format", file.format);
   Table table({{.head = "figure", .text = true}, {.head = "value", .text = true}});
@@ -159,7 +159,7 @@ std::string bound_text(const ScheduledCall& call, const ScheduleReport& report,
 
 ExitCode check_schedule(const Context& context, const ScheduleCheck& what,
                         const OutputOptions& output) {
-  ScheduleFile file = read_schedule_file(what.file);
+  apps::ScheduleFile file = apps::read_schedule_file(what.file);
   if (!file.named) return report_without_steps(context, what, file, output);
   if (!what.on.empty()) lay_over(file, what.on);
   const NamedSchedule& named = *file.named;

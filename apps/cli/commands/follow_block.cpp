@@ -3,17 +3,15 @@
 #include "wormcube/apps/cli/commands/follow_block.hpp"
 
 #include "wormcube/apps/cli/output/table.hpp"
-#include "wormcube/collectives/harness/check.hpp"
-#include "wormcube/collectives/harness/contract.hpp"
+#include "wormcube/collectives/harness/naming.hpp"
+#include "wormcube/collectives/harness/schedule_goal.hpp"
 #include "wormcube/runtime/base/error.hpp"
-#include "wormcube/runtime/schedule/prove.hpp"
 
 #include <algorithm>
 #include <charconv>
-#include <cstdint>
-#include <cstring>
 #include <optional>
 #include <string>
+#include <tuple>
 #include <utility>
 
 #include <fmt/core.h>
@@ -39,49 +37,37 @@ std::pair<Rank, Rank> parse_block(std::string_view text, const Topology& topolog
           number(comma == std::string_view::npos ? "" : text.substr(comma + 1))};
 }
 
-BlockWay follow_block(const Collective& collective, const Topology& topology, Rank from, Rank to,
+BlockWay follow_block(const Collective& collective, const Schedule& schedule, Rank from, Rank to,
                       bool in_place) {
+  const Topology& topology = schedule.topology;
   const Operation operation = collective.operation();
   if (operation->reduces) {
     throw UsageError(
         fmt::format("--block: {} combines blocks, so none can be followed", operation->name));
   }
-  const Contract contract =
-      contract_of(collective, topology.nodes(), unit_block_bytes(collective, topology), 1,
-                  Pattern::words, in_place);
-  std::optional<Content> wanted;
-  for (Rank block = 0; block < contract.ends_with(to) && !wanted; ++block) {
-    const Content content = contract.result(to, block);
-    if (content.first == from && content.last == from + 1) wanted = content;
+  const Goal goal = goal_of(operation, collective.arguments, topology.nodes());
+  std::optional<Goal::Wanted> wanted;
+  for (Rank block = 0; block < goal.ends_with(to) && !wanted; ++block) {
+    const Goal::Wanted result = goal.result(to, block);
+    if (result.first == from && result.last == from + 1) wanted = result;
   }
-  if (!wanted || contract.size(*wanted) == 0) {
+  if (!wanted) {
     throw UsageError(fmt::format("--block {},{}: {} sends nothing from node {} to node {}", from,
                                  to, operation->name, from, to));
   }
-  Verification verification(contract);
-  std::vector<std::byte> block(contract.size(*wanted));
-  verification.oracle.write(*wanted, block);
-  constexpr Bytes word_bytes = sizeof(std::uint64_t);
-  std::vector<std::uint64_t> words(block.size() / word_bytes);
-  std::memcpy(words.data(), block.data(), words.size() * word_bytes);
-  std::ranges::sort(words);
-  BlockWay way{words.size(), {}};
-  const auto listen = [&](const Delivery& delivery) {
-    BlockHop hop{delivery.step, delivery.from, delivery.to, 0, 0, 0};
-    for (const Span piece : delivery.pieces) {
-      hop.bytes += piece.size();
-      for (Bytes at = 0; at + word_bytes <= piece.size(); at += word_bytes) {
-        std::uint64_t word = 0;
-        std::memcpy(&word, &piece[at], word_bytes);
-        if (std::ranges::binary_search(words, word)) ++hop.words;
-      }
-    }
-    if (hop.words == 0) return;
-    hop.block_bytes = hop.words * word_bytes;
-    way.hops.push_back(hop);
+  BlockWay way{static_cast<std::size_t>(collective.parts(topology)), {}};
+  Words words(topology.nodes());
+  const auto posted = [&](std::size_t step, Rank node, const OpRecord& op,
+                          std::span<const NamedValue> values) {
+    const auto carried = std::ranges::count_if(values, [&](const NamedValue& value) {
+      return value.word == static_cast<WordId>(from) && value.block == wanted->block;
+    });
+    if (carried > 0)
+      way.hops.push_back({step, node, op.peer, static_cast<std::size_t>(carried), values.size()});
   };
-  prove(topology, collective_program(collective, contract, &verification), listen,
-        ProofThreads::all);
+  run_with_names(collective, schedule, in_place, words, {posted});
+  std::ranges::stable_sort(
+      way.hops, {}, [](const BlockHop& hop) { return std::tuple(hop.step, hop.to, hop.from); });
   return way;
 }
 
@@ -94,10 +80,9 @@ Json print_way(const OutputOptions& output, const BlockWay& way, Rank from, Rank
                {.head = "message", .unit = "blocks"}});
   Json hops = Json::array();
   const auto blocks = [&way](double words) { return words / static_cast<double>(way.words); };
-  constexpr double word_bytes = 8;
   for (const BlockHop& hop : way.hops) {
     const double part = blocks(static_cast<double>(hop.words)),
-                 message = blocks(static_cast<double>(hop.bytes) / word_bytes);
+                 message = blocks(static_cast<double>(hop.all_words));
     table.add({std::to_string(hop.step), std::to_string(hop.from), std::to_string(hop.to),
                cell(part), cell(message)});
     hops.push_back({{"step", hop.step},

@@ -5,6 +5,7 @@
 #include "wormcube/apps/cli/core/json.hpp"
 #include "wormcube/apps/cli/output/files.hpp"
 #include "wormcube/collectives/core/registry.hpp"
+#include "wormcube/runtime/schedule/schedule.hpp"
 
 #include <cstddef>
 #include <string_view>
@@ -17,10 +18,8 @@ namespace wormcube::cli {
 struct BlockHop {
   std::size_t step;
   Rank from, to;
-  std::size_t
-      words;  // of the block, which is cut into as many as the algorithm may send separately
-  Bytes block_bytes;  // of these parts
-  Bytes bytes;        // of the whole message, in the same unit
+  std::size_t words;      // of the block, which is cut into as many as travel separately
+  std::size_t all_words;  // of the message
 };
 
 struct BlockWay {
@@ -31,10 +30,10 @@ struct BlockWay {
 /// "0,10": from node, to node. Throws UsageError.
 std::pair<Rank, Rank> parse_block(std::string_view text, const Topology& topology);
 
-/// Proves the algorithm with distinguishable blocks, and looks for one in every message. Throws
+/// Runs the algorithm on blocks that name themselves, and looks for one in every message. Throws
 /// UsageError for reductions, which combine blocks, and if no block goes from the first node to the
 /// second.
-BlockWay follow_block(const Collective& collective, const Topology& topology, Rank from, Rank to,
+BlockWay follow_block(const Collective& collective, const Schedule& schedule, Rank from, Rank to,
                       bool in_place);
 
 /// Prints the hops as a table, and returns them as JSON.

@@ -295,7 +295,7 @@ ExitCode replay_command(Context& context, const ReplayCommand& given) {
     add_schedule_name(options.what.algorithm.names);
   }
   if (!options.schedule.empty()) {
-    const ScheduleFile file = read_steps(options.schedule);
+    const apps::ScheduleFile file = apps::read_steps(options.schedule);
     const Schedule& schedule = file.named->schedule;
     schedule.topology.require_routable();
     print_setting(output, "replay", options.schedule);

@@ -34,7 +34,7 @@
 #include "wormcube/collectives/harness/naming.hpp"
 #include "wormcube/runtime/base/error.hpp"
 #include "wormcube/runtime/base/host/memory.hpp"
-#include "wormcube/runtime/schedule/named.hpp"
+#include "wormcube/runtime/dataflow/named.hpp"
 #include "wormcube/runtime/schedule/text.hpp"
 
 #include <algorithm>
@@ -238,9 +238,10 @@ ExitCode show_steps(const Context& context, const ShowCommand& options, const Ou
 
 /// The block's route, hop by hop, as a table or JSON.
 ExitCode show_block(const Context& context, const ShowCommand& options, const OutputOptions& output,
-                    const Collective& collective, const Topology& topology, Json json) {
+                    const Collective& collective, const Schedule& schedule, Json json) {
+  const Topology& topology = schedule.topology;
   const auto [from, to] = parse_block(options.block, topology);
-  const BlockWay way = follow_block(collective, topology, from, to, options.what.call.in_place);
+  const BlockWay way = follow_block(collective, schedule, from, to, options.what.call.in_place);
   print_setting(output, "topology", topology_text(topology));
   json["topology"] = topology.name();
   json["nodes"] = topology.nodes();
@@ -271,13 +272,13 @@ ExitCode show_contents(const Context& context, const ShowCommand& options,
     NamedSchedule copy = named;
     copy.schedule.phases.assign(phases.begin(), phases.end());
     DrawnStep step = drawn_step(copy.schedule, routing, steps.front());
-    const std::vector<std::string> nodes = label_step(std::move(copy), step);
+    const std::vector<std::string> nodes = label_step(copy, step);
     if (options.node >= 0) step = step.of_node(options.node);
     write_text(
         context, options.svg,
         apps::picture(step_svg(step, routing, sets, &nodes), apps::picture_format(options.svg)));
   }
-  print_contents(output, std::move(named), phases, steps, options.node, json);
+  print_contents(output, named, phases, steps, options.node, json);
   return written(context, output, std::move(json));
 }
 
@@ -293,7 +294,7 @@ ExitCode show(Context& context, const ShowCommand& options) {
           "--node-sets");
     }
     require_no_algorithms(options.what.algorithm.names);
-    const ScheduleFile file = read_steps(options.schedule_file);
+    const apps::ScheduleFile file = apps::read_steps(options.schedule_file);
     print_setting(output, "show", "the schedule " + options.schedule_file);
     Json json{{"schedule", options.schedule_file}};
     if (options.contents) {
@@ -357,7 +358,7 @@ ExitCode show(Context& context, const ShowCommand& options) {
     return written(context, output, std::move(json));
   }
   if (!options.block.empty())
-    return show_block(context, options, output, collective, topology, std::move(json));
+    return show_block(context, options, output, collective, schedule, std::move(json));
   const auto with_names = [&] {
     NamedSchedule named = named_call(collective, topology, bytes, options.what.call.in_place);
     if (!options.schedule.empty() && named.about.size() > 1) print_note(output, named.about.back());

@@ -4,6 +4,7 @@
 
 #include "wormcube/apps/cli/core/print.hpp"
 #include "wormcube/apps/cli/output/table.hpp"
+#include "wormcube/collectives/harness/schedule_goal.hpp"
 
 #include <algorithm>
 #include <tuple>
@@ -13,35 +14,46 @@
 
 namespace wormcube::cli {
 
-Contents::Contents(NamedSchedule named, const std::optional<ScheduledCall>& call)
-    : named_(std::move(named)),
-      nodes_(named_.schedule.ranks.size()),
-      steps_(named_.schedule.steps()) {
-  const Rank p = named_.schedule.topology.nodes();
+Contents::Contents(const NamedSchedule& named)
+    : named_(named), words_(named.words), nodes_(named.schedule.ranks.size()) {
+  struct Uses : FlowVisitor {
+    explicit Uses(Contents& of) : contents(of) {}
+    void use(Rank node, const NamedValue& value, std::size_t time) {
+      NodeState& state = contents.nodes_[static_cast<std::size_t>(node)];
+      std::size_t& last = state.last_use[contents.key_of(value)];
+      last = std::max(last, time);
+    }
+    Contents& contents;
+  };
+  struct Sends : Uses {
+    using Uses::Uses;
+    void message(std::size_t step, const FlowEnd& send, const FlowEnd*,
+                 std::span<const NamedValue> values) {
+      for (const NamedValue& value : values) use(send.from, value, 2 * step + 1);
+    }
+  } sends(*this);
+  struct Combinations : Uses {
+    using Uses::Uses;
+    void combined(std::size_t step, Rank node, const RankNames::Gap&,
+                  std::span<const RankNames::Pair> pairs) {
+      for (const auto& [left, right] : pairs) {
+        use(node, left, 2 * step);
+        use(node, right, 2 * step);
+      }
+    }
+  } combinations(*this);
+  // In held(), sets of equal size with the same first node are in the order of their arrival.
+  follow(named, sends);
+  follow(named, combinations);
+  const Rank p = named.schedule.topology.nodes();
   std::optional<Goal> goal;
-  knows_results_ = call.has_value();
-  if (call) goal = goal_of(call->operation, call->arguments, p);
+  if (named.operation) {
+    const ScheduledCall call = scheduled_call(*named.operation, p);
+    goal = goal_of(call.operation, call.arguments, p);
+  }
+  knows_results_ = goal.has_value();
   for (Rank r = 0; r < p; ++r) {
     NodeState& node = nodes_[static_cast<std::size_t>(r)];
-    const RankNames& names = named_.names[static_cast<std::size_t>(r)];
-    const RankLog& log = named_.schedule.ranks[static_cast<std::size_t>(r)];
-    const auto use = [&](const NamedValue& value, std::size_t time) {
-      std::size_t& last = node.last_use[key_of(value)];
-      last = std::max(last, time);
-    };
-    std::size_t pair = 0, op = 0;
-    for (const RankNames::Gap& gap : names.gaps) {
-      for (; pair < gap.end; ++pair) {
-        use(names.pairs[pair].left, 2 * gap.step);
-        use(names.pairs[pair].right, 2 * gap.step);
-      }
-    }
-    for (std::size_t step = 0; step < log.step_ends.size(); ++step) {
-      for (; op < log.step_ends[step]; ++op) {
-        if (log.ops[op].kind != Op::Kind::send) continue;
-        for (const NamedValue& value : names.of(op)) use(value, 2 * step + 1);
-      }
-    }
     const auto own = static_cast<WordId>(r);
     if (!goal) {  // what it uses first must be its own
       for (const auto& [key, time] : node.last_use) {
@@ -49,21 +61,19 @@ Contents::Contents(NamedSchedule named, const std::optional<ScheduledCall>& call
       }
       continue;
     }
-    for (Rank part = 0; part < named_.form.parts; ++part) {
+    for (Rank part = 0; part < named.form.parts; ++part) {
       for (Rank block = 0; block < goal->gives(r); ++block) node.held.insert({own, block, part});
       for (Rank block = 0; block < goal->ends_with(r); ++block) {
         const Goal::Wanted wanted = goal->result(r, block);
         if (wanted.first == wanted.last) continue;
-        node.results.insert({named_.words.interval(wanted.first, wanted.last), wanted.block, part});
+        node.results.insert({words_.interval(wanted.first, wanted.last), wanted.block, part});
       }
     }
   }
-  for (Rank r = 0; r < p; ++r) combine(r, 0);
-  drop(0);
 }
 
 NamedValue Contents::unordered(NamedValue value) {
-  if (named_.commutative) value.word = named_.words.sorted(value.word);
+  if (named_.commutative) value.word = words_.sorted(value.word);
   return value;
 }
 
@@ -72,26 +82,45 @@ Contents::Key Contents::key_of(const NamedValue& value) {
   return {that.word, that.block, that.part};
 }
 
-void Contents::combine(Rank rank, std::size_t step) {
-  NodeState& node = nodes_[static_cast<std::size_t>(rank)];
-  const RankNames& names = named_.names[static_cast<std::size_t>(rank)];
-  for (; node.gap < names.gaps.size() && names.gaps[node.gap].step == step; ++node.gap) {
-    const std::size_t begin = node.gap == 0 ? 0 : names.gaps[node.gap - 1].end;
-    for (std::size_t i = begin; i < names.gaps[node.gap].end; ++i) {
-      const auto& [left, right] = names.pairs[i];
-      node.held.insert(key_of({named_.words.join(left.word, right.word), left.block, left.part}));
-    }
+void Contents::combined(std::size_t, Rank node, const RankNames::Gap&,
+                        std::span<const RankNames::Pair> pairs) {
+  for (const auto& [left, right] : pairs) {
+    nodes_[static_cast<std::size_t>(node)].held.insert(
+        key_of({words_.join(left.word, right.word), left.block, left.part}));
   }
 }
 
-void Contents::drop(std::size_t time) {
+void Contents::begin_messages(std::size_t step) {
   for (NodeState& node : nodes_) {
     std::erase_if(node.held, [&](const Key& key) {
       const auto last = node.last_use.find(key);
-      const bool is_used = last != node.last_use.end() ? last->second > time : !knows_results_;
+      const bool is_used = last != node.last_use.end() ? last->second > 2 * step : !knows_results_;
       return !is_used && !node.results.contains(key);
     });
   }
+  on_step_(step, messages_);
+  messages_.clear();
+}
+
+void Contents::posted(std::size_t, Rank node, const OpRecord& op,
+                      std::span<const NamedValue> values) {
+  if (op.kind != Op::Kind::send) return;
+  std::vector<NamedValue> carried;
+  for (const NamedValue& value : values) {
+    carried.push_back(unordered(value));
+    arrived_.emplace_back(op.peer, key_of(value));
+  }
+  messages_.push_back({node, op.peer, names_text(words_, named_.form, carried)});
+}
+
+void Contents::end_step(std::size_t) {
+  for (const auto& [rank, key] : arrived_) nodes_[static_cast<std::size_t>(rank)].held.insert(key);
+  arrived_.clear();
+}
+
+void Contents::each_step(const OnStep& on_step) {
+  on_step_ = on_step;
+  follow(named_, *this);
 }
 
 std::string Contents::held(Rank rank) const {
@@ -100,63 +129,35 @@ std::string Contents::held(Rank rank) const {
     values.push_back({word, block, part});
   }
   std::ranges::sort(values, {}, [&](const NamedValue& value) {
-    return std::tuple(named_.words.front(value.word), named_.words.size(value.word), value.word,
-                      value.block, value.part);
+    return std::tuple(words_.front(value.word), words_.size(value.word), value.word, value.block,
+                      value.part);
   });
-  return names_text(named_.words, named_.form, values);
+  return names_text(words_, named_.form, values);
 }
 
-std::vector<Contents::Message> Contents::advance() {
-  std::vector<Message> messages;
-  std::vector<std::pair<Rank, Key>> arrived;
-  const Schedule& schedule = named_.schedule;
-  for (std::size_t r = 0; r < nodes_.size(); ++r) {
-    const RankLog& log = schedule.ranks[r];
-    if (next_ >= log.step_ends.size()) continue;
-    for (std::size_t op = next_ == 0 ? 0 : log.step_ends[next_ - 1]; op < log.step_ends[next_];
-         ++op) {
-      const OpRecord& record = log.ops[op];
-      if (record.kind != Op::Kind::send) continue;
-      const auto rank = static_cast<Rank>(r);
-      std::vector<NamedValue> values;
-      for (const NamedValue& value : named_.names[r].of(op)) values.push_back(unordered(value));
-      messages.push_back({rank, record.peer, names_text(named_.words, named_.form, values)});
-      for (const NamedValue& value : values) arrived.emplace_back(record.peer, key_of(value));
-    }
-  }
-  for (const auto& [rank, key] : arrived) nodes_[static_cast<std::size_t>(rank)].held.insert(key);
-  ++next_;
-  for (std::size_t r = 0; r < nodes_.size(); ++r) combine(static_cast<Rank>(r), next_);
-  drop(2 * next_);
-  return messages;
-}
-
-std::vector<std::string> label_step(NamedSchedule named, apps::DrawnStep& step) {
-  const Rank nodes = named.schedule.topology.nodes();
-  std::optional<ScheduledCall> call;
-  if (named.operation) call = scheduled_call(*named.operation, nodes);
-  Contents contents(std::move(named), call);
-  for (std::size_t i = 0; i < step.step; ++i) contents.advance();
+std::vector<std::string> label_step(const NamedSchedule& named, apps::DrawnStep& step) {
+  Contents contents(named);
   std::vector<std::string> held;
-  for (Rank r = 0; r < nodes; ++r) held.push_back(contents.held(r));
-  // Both lists are by sender, then in the order posted.
-  const std::vector<Contents::Message> messages = contents.advance();
-  for (std::size_t i = 0; i < std::min(messages.size(), step.messages.size()); ++i) {
-    step.messages[i].label = messages[i].values;
-  }
+  contents.each_step([&](std::size_t next, std::span<const Contents::Message> messages) {
+    for (Rank r = 0; next == step.step && r < named.schedule.topology.nodes(); ++r)
+      held.push_back(contents.held(r));
+    if (next != step.step + 1) return;
+    // Both lists are by sender, then in the order posted.
+    for (std::size_t i = 0; i < std::min(messages.size(), step.messages.size()); ++i)
+      step.messages[i].label = messages[i].values;
+  });
   return held;
 }
 
-void print_contents(const OutputOptions& output, NamedSchedule named, std::span<const Phase> phases,
-                    std::span<const std::size_t> steps, Rank node, Json& json) {
+void print_contents(const OutputOptions& output, const NamedSchedule& named,
+                    std::span<const Phase> phases, std::span<const std::size_t> steps, Rank node,
+                    Json& json) {
   const Rank nodes = named.schedule.topology.nodes();
-  std::optional<ScheduledCall> call;
-  if (named.operation) call = scheduled_call(*named.operation, nodes);
   json["topology"] = named.schedule.topology.name();
   json["nodes"] = nodes;
   json["steps_in_all"] = named.schedule.steps();
   put(json, "node", node < 0 ? Json(nullptr) : Json(node), "all nodes are shown");
-  Contents contents(std::move(named), call);
+  Contents contents(named);
   const auto phase_of = [&](std::size_t step) -> std::string {
     for (const Phase& phase : phases) {
       if (phase.first <= step && step <= phase.last) return ": " + std::string(phase.name);
@@ -178,13 +179,14 @@ void print_contents(const OutputOptions& output, NamedSchedule named, std::span<
     }
     return all;
   };
-  if (output.text()) print("# at the start\n");
-  json["start"] = held();
-  Json& list = json["steps"] = Json::array();
-  for (std::size_t step = 0, chosen = 0; step < contents.steps() && chosen < steps.size(); ++step) {
-    const std::vector<Contents::Message> messages = contents.advance();
-    if (steps[chosen] != step) continue;
-    ++chosen;
+  Json list = Json::array();
+  contents.each_step([&](std::size_t next, std::span<const Contents::Message> messages) {
+    if (next == 0) {
+      if (output.text()) print("# at the start\n");
+      json["start"] = held();
+    }
+    if (next == 0 || !std::ranges::binary_search(steps, next - 1)) return;
+    const std::size_t step = next - 1;
     if (output.text()) print(fmt::format("# step {}{}\n", step, phase_of(step)));
     Json all = Json::array();
     for (const Contents::Message& message : messages) {
@@ -194,7 +196,8 @@ void print_contents(const OutputOptions& output, NamedSchedule named, std::span<
     }
     if (output.text()) print(fmt::format("# after step {}\n", step));
     list.push_back({{"step", step}, {"messages", std::move(all)}, {"nodes", held()}});
-  }
+  });
+  json["steps"] = std::move(list);
 }
 
 }  // namespace wormcube::cli

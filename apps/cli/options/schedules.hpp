@@ -3,42 +3,15 @@
 #pragma once
 
 #include "wormcube/apps/cli/options/call.hpp"
-#include "wormcube/runtime/schedule/named.hpp"
-#include "wormcube/runtime/schedule/schedule.hpp"
+#include "wormcube/apps/formats/read.hpp"
 
-#include <cstddef>
-#include <optional>
 #include <string>
 #include <vector>
 
 namespace wormcube::cli {
 
-/// A schedule from a file of any format.
-struct ScheduleFile {
-  std::string format;                  ///< "wormcube schedule 2", "MSCCL XML"
-  std::optional<NamedSchedule> named;  ///< nothing if the file cannot be laid into steps
-  std::string no_schedule = {};        ///< why there is none
-  std::string no_contents = {};  ///< why contents cannot be proved; empty: messages may have names
-  bool is_searched = false;      ///< of messages without names, contents may be searched for
-  /// What the rules of the file's own format find: hangs, races, wrong results.
-  std::vector<std::string> findings = {};
-  std::vector<std::string> notes = {};
-  /// What a search found: the same messages with contents that deliver.
-  std::optional<NamedSchedule> witness = {};
-  /// Of a file of GPUs' thread blocks.
-  std::string operation = {};
-  Rank nodes = 0;
-  std::size_t messages = 0;
-};
-
-/// Reads a schedule from a file or a pipe; the content says which format it has. Of Chakra traces,
-/// `file` is PREFIX or one rank's PREFIX.RANK.et. Throws UsageError with the file and the place of a
-/// mistake.
-ScheduleFile read_schedule_file(const std::string& file);
 /// Puts the schedule on another network of as many nodes; the router chooses its paths.
-void lay_over(ScheduleFile& file, const std::string& on);
-/// The same as read_schedule_file(); throws UsageError if there are no steps.
-ScheduleFile read_steps(const std::string& file);
+void lay_over(apps::ScheduleFile& file, const std::string& on);
 /// Makes the file's schedule the algorithm `schedule` of its operation (harness/
 /// schedule_algorithm.hpp), for commands that take algorithms. What the command line leaves open
 /// comes from the file: operation, network, arguments. Throws UsageError if messages have no names,

@@ -8,7 +8,7 @@
 #include "wormcube/apps/mpi/prove/elements.hpp"
 #include "wormcube/apps/mpi/prove/marks.hpp"
 #include "wormcube/apps/mpi/prove/proved_call.hpp"
-#include "wormcube/runtime/schedule/named.hpp"
+#include "wormcube/runtime/dataflow/named.hpp"
 
 #include <array>
 #include <cstddef>

@@ -1,13 +1,13 @@
 // Text 2: schedules of every operation are read, proved and written; each broken law has its
 // sentence.
 // SPDX-License-Identifier: Apache-2.0
-#include "wormcube/runtime/schedule/named.hpp"
+#include "wormcube/runtime/dataflow/named.hpp"
 
 #include "wormcube/collectives/harness/schedule_goal.hpp"
 #include "wormcube/runtime/base/error.hpp"
 #include "wormcube/runtime/schedule/check.hpp"
 #include "wormcube/runtime/schedule/text.hpp"
-#include "wormcube/tests/schedule/named_vectors.hpp"
+#include "wormcube/tests/dataflow/named_vectors.hpp"
 
 #include <random>
 #include <string>
@@ -94,7 +94,7 @@ std::string one_step(const std::string& topology, const std::string& operation, 
 
 }  // namespace
 
-TEST_CASE("schedules with names are read, counted and proved", "[schedule][named]") {
+TEST_CASE("schedules with names are read, counted and proved", "[dataflow][named]") {
   REQUIRE(vectors::all.size() == 12);
   for (const vectors::Vector& vector : vectors::all) {
     CAPTURE(vector.name);
@@ -119,7 +119,7 @@ TEST_CASE("schedules with names are read, counted and proved", "[schedule][named
 }
 
 TEST_CASE("a reduction keeps the order of nodes, or says that it needs commutativity",
-          "[schedule][named]") {
+          "[dataflow][named]") {
   for (const char* const number : {"05", "06", "07", "08"}) {
     CAPTURE(number);
     NamedSchedule named = read_text_2(vector_text(number));
@@ -129,7 +129,7 @@ TEST_CASE("a reduction keeps the order of nodes, or says that it needs commutati
   }
 }
 
-TEST_CASE("schedules of one step are proved for the other operations", "[schedule][named]") {
+TEST_CASE("schedules of one step are proved for the other operations", "[dataflow][named]") {
   const std::vector<std::string> texts{
       one_step("line:2", "scan", "node 0: send 8 to 1 [0]|node 1: receive 8 from 0",
                "node 1: combine 8 [0+1]"),
@@ -163,7 +163,7 @@ TEST_CASE("schedules of one step are proved for the other operations", "[schedul
   }
 }
 
-TEST_CASE("each wrong schedule has its first finding", "[schedule][named]") {
+TEST_CASE("each wrong schedule has its first finding", "[dataflow][named]") {
   const auto finding = [](const char* name, const char* vector, const std::string& old,
                           const std::string& by) {
     return first_finding(replaced(vector_text(vector), old, by), name);
@@ -193,7 +193,7 @@ TEST_CASE("each wrong schedule has its first finding", "[schedule][named]") {
         "step 1, node 0: sends 0.2 to 3, which it does not hold");
 }
 
-TEST_CASE("the laws that no wrong vector breaks have their sentences", "[schedule][named]") {
+TEST_CASE("the laws that no wrong vector breaks have their sentences", "[dataflow][named]") {
   CHECK(first_finding(replaced(vector_text("05"), "send 8 to 0 [{1..2}]",
                                "send 8 to 0 tag 4 "
                                "[{1..2}]")) ==
@@ -225,7 +225,7 @@ TEST_CASE("the laws that no wrong vector breaks have their sentences", "[schedul
         "node 0 ends without {0..2}, its block 0; the most it has is {1..2}");
 }
 
-TEST_CASE("one fault does not hide the next, ten are kept, all are counted", "[schedule][named]") {
+TEST_CASE("one fault does not hide the next, ten are kept, all are counted", "[dataflow][named]") {
   NamedSchedule named =
       read_text_2(replaced(vector_text("03"), "send 100 to +2 [1]", "send 100 to +2 [0]"));
   const NamedReport report = proved(named);
@@ -240,7 +240,7 @@ TEST_CASE("one fault does not hide the next, ten are kept, all are counted", "[s
   CHECK(all.broken == 2 * 16 + 1);
 }
 
-TEST_CASE("a value that comes twice is counted and allowed", "[schedule][named]") {
+TEST_CASE("a value that comes twice is counted and allowed", "[dataflow][named]") {
   NamedSchedule named =
       read_text_2(first_line +
                   "topology line:2\noperation broadcast\nblock 8\nsteps 2\nstep 0\nnode 0: send 8 "
@@ -254,7 +254,7 @@ TEST_CASE("a value that comes twice is counted and allowed", "[schedule][named]"
 }
 
 TEST_CASE("a written schedule with names is read as it was, and written as it is",
-          "[schedule][named]") {
+          "[dataflow][named]") {
   for (const vectors::Vector& vector : vectors::all) {
     CAPTURE(vector.name);
     NamedSchedule named = read_text_2(first_line + std::string(vector.text));
@@ -268,7 +268,7 @@ TEST_CASE("a written schedule with names is read as it was, and written as it is
   }
 }
 
-TEST_CASE("names are canonical: runs of parts, then blocks, then nodes", "[schedule][named]") {
+TEST_CASE("names are canonical: runs of parts, then blocks, then nodes", "[dataflow][named]") {
   const std::string file = first_line +
                            "topology ring:8\nparts 4\nsteps 1\nstep 0\nnode 0: send 1 to 1 [NAMES]"
                            "\nend\n";
@@ -292,7 +292,7 @@ TEST_CASE("names are canonical: runs of parts, then blocks, then nodes", "[sched
   CHECK(written("^0..^2") == "0..2");
 }
 
-TEST_CASE("text 2 that cannot be read is refused with its line", "[schedule][named]") {
+TEST_CASE("text 2 that cannot be read is refused with its line", "[dataflow][named]") {
   const std::string good = vector_text("05");
   const auto refused = [&](const std::string& old, const std::string& by) {
     return first_finding(replaced(good, old, by));
@@ -329,7 +329,7 @@ TEST_CASE("text 2 that cannot be read is refused with its line", "[schedule][nam
   CHECK_THAT(refused("block 8\n", "block 8\nphase 1..2 x\n"), Contains("there are 2 steps"));
 }
 
-TEST_CASE("a few bytes of text 2 that ask for too much memory are refused", "[schedule][named]") {
+TEST_CASE("a few bytes of text 2 that ask for too much memory are refused", "[dataflow][named]") {
   const auto refused = [](const std::string& text) {
     CHECK_THROWS_WITH(parse_named_schedule(first_line + text, "x", operation_facts, 1e8),
                       Contains("more than 95 MiB of memory"));
@@ -342,7 +342,7 @@ TEST_CASE("a few bytes of text 2 that ask for too much memory are refused", "[sc
 
 // Without the memory for the values of a range, so that the limit here is none.
 TEST_CASE("ranges of more blocks, parts or nodes than there are are refused before they are made",
-          "[schedule][named]") {
+          "[dataflow][named]") {
   const auto refused = [](const std::string& text, const char* expected) {
     CHECK_THROWS_WITH(parse_named_schedule(first_line + text, "x", operation_facts, 1e18),
                       Contains(expected));
@@ -366,7 +366,7 @@ TEST_CASE("ranges of more blocks, parts or nodes than there are are refused befo
       read_text_2(first_line + ring + "operation alltoall\n" + step + "[0.+0..+3]\n" + good));
 }
 
-TEST_CASE("numbers of bytes that doubles do not count exactly are refused", "[schedule][named]") {
+TEST_CASE("numbers of bytes that doubles do not count exactly are refused", "[dataflow][named]") {
   const auto text = [](const char* bytes) {
     return first_line + fmt::format(
                             "topology line:2\noperation broadcast\nblock {0}\nsteps 1\n"
@@ -383,7 +383,7 @@ TEST_CASE("numbers of bytes that doubles do not count exactly are refused", "[sc
   }
 }
 
-TEST_CASE("sizes are compared only if the file has sizes of blocks", "[schedule][named]") {
+TEST_CASE("sizes are compared only if the file has sizes of blocks", "[dataflow][named]") {
   const std::string barrier =
       "topology line:2\noperation barrier\nsteps 1\nstep 0\n"
       "node 0: send 8 to 1 [], receive 0 from 1\nnode 1: send 0 to 0, receive 8 from 0\nend\n";
@@ -392,7 +392,7 @@ TEST_CASE("sizes are compared only if the file has sizes of blocks", "[schedule]
         "step 0, node 0: send 8 to 1, and what it names is 0 bytes");
 }
 
-TEST_CASE("text 2 without an operation obeys the laws alone", "[schedule][named]") {
+TEST_CASE("text 2 without an operation obeys the laws alone", "[dataflow][named]") {
   std::string text = vector_text("01");
   text = replaced(text, "operation allgather\n", "");
   NamedSchedule named = read_text_2(text);
@@ -403,7 +403,7 @@ TEST_CASE("text 2 without an operation obeys the laws alone", "[schedule][named]
   CHECK(report.exactly_once == true);
 }
 
-TEST_CASE("text 2 with any bytes changed is read or refused", "[schedule][named]") {
+TEST_CASE("text 2 with any bytes changed is read or refused", "[dataflow][named]") {
   std::mt19937 random(7);  // NOLINT: the same texts in every run
   const std::string digits = "0123456789-+^,:./[]{}() \n#aen";
   int accepted = 0;

@@ -1,6 +1,6 @@
 // Words of nodes, and the names of values.
 // SPDX-License-Identifier: Apache-2.0
-#include "wormcube/runtime/schedule/values.hpp"
+#include "wormcube/runtime/dataflow/values.hpp"
 
 #include <algorithm>
 

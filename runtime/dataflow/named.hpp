@@ -2,8 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include "wormcube/runtime/dataflow/values.hpp"
 #include "wormcube/runtime/schedule/schedule.hpp"
-#include "wormcube/runtime/schedule/values.hpp"
 
 #include <cstdint>
 #include <functional>
@@ -60,9 +60,6 @@ struct NamedSchedule {
   std::vector<std::pair<std::size_t, Rank>> after_end = {};
 };
 
-/// A schedule of sizes alone: no message has a name.
-NamedSchedule without_names(Schedule schedule);
-
 /// What the reader asks about the operation that a file names. Throws UsageError for an operation
 /// or arguments that do not exist on this many nodes.
 struct OperationFacts {
@@ -116,12 +113,6 @@ struct NamedReport {
 
 /// The laws of values, and the proof of a goal (none: the laws alone). Ports, links and deadlock
 /// freedom are those of check().
-NamedReport prove_named(NamedSchedule& schedule, const Goal* goal);
-
-/// "step 0: node 0 sends 8 bytes to 1, which receives none": an end without its other end.
-/// \param received  what the receiver expects, if it expects another size
-std::string unmatched_send_text(std::size_t step, Rank from, Rank to, Tag tag, Bytes bytes,
-                                std::optional<Bytes> received);
-std::string unmatched_receive_text(std::size_t step, Rank from, Rank to, Tag tag, Bytes bytes);
+NamedReport prove_named(const NamedSchedule& schedule, const Goal* goal);
 
 }  // namespace wormcube

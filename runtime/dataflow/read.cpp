@@ -1,6 +1,7 @@
 // Reads text 2; every error names its line.
 // SPDX-License-Identifier: Apache-2.0
-#include "wormcube/runtime/schedule/named_header_reader.hpp"
+#include "wormcube/runtime/dataflow/builder.hpp"
+#include "wormcube/runtime/dataflow/named_header_reader.hpp"
 #include "wormcube/runtime/schedule/text_words.hpp"
 
 #include <algorithm>
@@ -37,12 +38,11 @@ class NamedReader : private NamedHeaderReader {
            (sizeof(RankLog) + sizeof(RankNames) +
             static_cast<double>(header.steps + 1) *
                 (sizeof(std::uint32_t) + gap_figures.size() * sizeof(Bytes))));
-    result.schedule.ranks.resize(nodes);
-    result.names.resize(nodes);
     taken_.assign(nodes, 0);
-    for (std::size_t step = 0; step < header.steps; ++step) read_step(result, step);
-    read_end(result, header.steps);
-    return result;
+    NamedBuilder builder(std::move(result));
+    for (std::size_t step = 0; step < header.steps; ++step) read_step(builder, step);
+    read_end(builder, header.steps);
+    return builder.finish();
   }
 
  private:
@@ -74,17 +74,15 @@ class NamedReader : private NamedHeaderReader {
     last = section + 1;
   }
 
-  void read_step(NamedSchedule& result, std::size_t step) {
+  void read_step(NamedBuilder& builder, std::size_t step) {
     if (peek() != "step") fail(fmt::format("'{}': 'step {}' expected", shown(line_), step));
     const std::string_view whole = line_;
     expect("step");
     if (number_of<std::size_t>("a number of a step") != step)
       fail(fmt::format("'{}': 'step {}' expected", shown(whole), step));
     expect_end();
-    for (RankLog& log : result.schedule.ranks) {
-      if (log.step_ends.size() != step) continue;
-      log.step_ends.push_back(static_cast<std::uint32_t>(log.ops.size()));
-    }
+    builder.begin_step();
+    NamedSchedule& result = builder.made();
     for (next_line(); !at_step(); next_line()) {
       const Nodes these = nodes();
       const std::string_view content = line_;
@@ -97,46 +95,46 @@ class NamedReader : private NamedHeaderReader {
           result.after_end.emplace_back(step, node);  // a law is broken: the file is still read
           continue;
         }
-        read_line(result, node, step);
+        read_line(builder, node, step);
       }
     }
   }
 
-  void read_line(NamedSchedule& result, Rank node, std::size_t step) {
+  void read_line(NamedBuilder& builder, Rank node, std::size_t step) {
     see_as(node);
-    RankLog& log = result.schedule.ranks[static_cast<std::size_t>(node)];
     if (accept("end")) {
       skip_blanks();
       if (!line_.empty()) fail("'end' stands alone on its line");
-      log.step_ends.pop_back();
+      builder.end(node);
       return;
     }
     do {
-      if (!read_gap(result, node, step)) read_op(result, node, step);
+      if (!read_gap(builder, node, step)) read_op(builder, node);
     } while (accept(','));
     expect_end();
   }
 
   /// `rearrange` and `combine`; false for another clause.
-  bool read_gap(NamedSchedule& result, Rank node, std::size_t step) {
+  bool read_gap(NamedBuilder& builder, Rank node, std::size_t step) {
     const auto r = static_cast<std::size_t>(node);
     for (const GapFigure& figure : gap_figures) {
       if (!accept(figure.word)) continue;
       const Bytes bytes = byte_count();
-      RankLog& log = result.schedule.ranks[r];
+      RankLog& log = builder.made().schedule.ranks[r];
       const std::size_t gap = std::min(step, log.step_ends.size());
       if ((log.*figure.of)[gap] > 0) fail(fmt::format("{} twice for one node", figure.word));
       (log.*figure.of).add(gap, bytes);
       skip_blanks();
-      if (figure.of == &RankLog::combined && accept('[')) read_pairs(result, node, step, bytes);
+      if (figure.of == &RankLog::combined && accept('[')) read_pairs(builder, node, step, bytes);
       return true;
     }
     return false;
   }
 
-  void read_pairs(NamedSchedule& result, Rank node, std::size_t step, Bytes bytes) {
+  void read_pairs(NamedBuilder& builder, Rank node, std::size_t step, Bytes bytes) {
     see_as(node);
-    RankNames& names = result.names[static_cast<std::size_t>(node)];
+    NamedSchedule& result = builder.made();
+    std::vector<RankNames::Pair> pairs;
     charge(sizeof(RankNames::Gap));
     while (!accept(']')) {
       left_.clear(), right_.clear();
@@ -148,15 +146,13 @@ class NamedReader : private NamedHeaderReader {
       if (left_.size() != right_.size())
         fail(fmt::format("combine LEFT+RIGHT: {} values on the left, {} on the right", left_.size(),
                          right_.size()));
-      for (std::size_t i = 0; i < left_.size(); ++i) names.pairs.push_back({left_[i], right_[i]});
+      for (std::size_t i = 0; i < left_.size(); ++i) pairs.push_back({left_[i], right_[i]});
     }
-    names.gaps.push_back({step, names.pairs.size(), bytes});
+    builder.combine(node, step, pairs, bytes);
   }
 
-  void read_op(NamedSchedule& result, Rank node, std::size_t step) {
-    const auto r = static_cast<std::size_t>(node);
-    RankLog& log = result.schedule.ranks[r];
-    RankNames& names = result.names[r];
+  void read_op(NamedBuilder& builder, Rank node) {
+    NamedSchedule& result = builder.made();
     const bool is_send = accept("send");
     if (!is_send && !accept("receive")) {
       fail(fmt::format("send, receive, rearrange, combine or end expected before '{}'",
@@ -168,11 +164,12 @@ class NamedReader : private NamedHeaderReader {
                 .moves = 0,
                 .peer = peer(),
                 .tag = 0,
-                .first_move = static_cast<std::uint32_t>(log.moves.size()),
+                .first_move = 0,
                 .bytes = bytes};
+    moves_.clear(), values_.clear();
     if (accept("by")) {
       if (!is_send) fail("a receive has no moves");
-      read_moves(result.schedule.topology, log, node, op);
+      read_moves(result.schedule.topology, node, op.peer);
     }
     if (accept("tag")) op.tag = number<Tag>("a tag");
     charge(sizeof(OpRecord) + sizeof(std::uint32_t) + 1);
@@ -180,21 +177,19 @@ class NamedReader : private NamedHeaderReader {
     const bool named = accept('[');
     if (named) {
       while (!accept(']')) {
-        name(result.words, result.form, names.values,
+        name(result.words, result.form, values_,
              [this](double values) { charge(values * sizeof(NamedValue)); });
-        if (names.values.size() > std::numeric_limits<std::uint32_t>::max())
+        const std::size_t before = result.names[static_cast<std::size_t>(node)].values.size();
+        if (before + values_.size() > std::numeric_limits<std::uint32_t>::max())
           fail("more than 4294967295 values for one node");
         skip_blanks();
         if (line_.empty()) fail("']' expected at the end of the names");
       }
     }
-    log.ops.push_back(op);
-    log.step_ends[step] = static_cast<std::uint32_t>(log.ops.size());
-    names.ends.push_back(static_cast<std::uint32_t>(names.values.size()));
-    names.named.push_back(named);
+    builder.add(node, op, named ? NamedBuilder::Values(values_) : std::nullopt, moves_);
   }
 
-  void read_moves(const Topology& topology, RankLog& log, Rank from, OpRecord& op) {
+  void read_moves(const Topology& topology, Rank from, Rank to) {
     Rank here = from;
     do {
       Move move;
@@ -208,20 +203,19 @@ class NamedReader : private NamedHeaderReader {
       } catch (const UsageError& error) {
         fail(shown(error.what(), 400));
       }
-      if (op.moves == OpRecord::most_moves) {
+      if (moves_.size() == OpRecord::most_moves) {
         fail(fmt::format("more than {} moves for one message", OpRecord::most_moves));
       }
       charge(sizeof(Move));
-      log.moves.push_back(move);
-      ++op.moves;
+      moves_.push_back(move);
       skip_blanks();
     } while (at_digit());
-    if (here != op.peer) fail(fmt::format("the moves lead to node {}, not {}", here, op.peer));
+    if (here != to) fail(fmt::format("the moves lead to node {}, not {}", here, to));
   }
 
   // The last section.
 
-  void read_end(NamedSchedule& result, std::size_t steps) {
+  void read_end(NamedBuilder& builder, std::size_t steps) {
     if (peek() != "end") fail(fmt::format("'{}': 'end' expected", shown(line_)));
     expect("end");
     expect_end();
@@ -232,9 +226,9 @@ class NamedReader : private NamedHeaderReader {
         line_ = content;
         take(node, steps);
         see_as(node);
-        RankLog& log = result.schedule.ranks[static_cast<std::size_t>(node)];
+        RankLog& log = builder.made().schedule.ranks[static_cast<std::size_t>(node)];
         do {
-          if (read_gap(result, node, steps)) continue;
+          if (read_gap(builder, node, steps)) continue;
           const bool blocks = accept("peak_blocks");
           if (!blocks && !accept("peak")) {
             fail(fmt::format("rearrange, combine, peak or peak_blocks expected before '{}'",
@@ -248,20 +242,11 @@ class NamedReader : private NamedHeaderReader {
   }
 
   std::vector<std::size_t> taken_;  // for each node: 1 + the last section with its line
-  std::vector<NamedValue> left_, right_;
+  std::vector<NamedValue> left_, right_, values_;
+  std::vector<Move> moves_;
 };
 
 }  // namespace
-
-NamedSchedule without_names(Schedule schedule) {
-  const Rank nodes = schedule.topology.nodes();
-  NamedSchedule named{std::move(schedule), Words(nodes)};
-  for (const RankLog& log : named.schedule.ranks) {
-    named.names.push_back({.ends = std::vector<std::uint32_t>(log.ops.size(), 0),
-                           .named = std::vector<bool>(log.ops.size(), false)});
-  }
-  return named;
-}
 
 bool is_named_schedule(std::string_view text) {
   struct First : LineReader {

@@ -2,8 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include "wormcube/runtime/schedule/name_reader.hpp"
-#include "wormcube/runtime/schedule/named.hpp"
+#include "wormcube/runtime/dataflow/name_reader.hpp"
+#include "wormcube/runtime/dataflow/named.hpp"
 
 #include <map>
 #include <optional>

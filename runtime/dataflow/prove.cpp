@@ -1,15 +1,15 @@
 // The laws of text 2, and the proof that a schedule does what its operation promises.
 // SPDX-License-Identifier: Apache-2.0
+#include "wormcube/runtime/dataflow/follow.hpp"
+#include "wormcube/runtime/dataflow/held_values.hpp"
+#include "wormcube/runtime/dataflow/known_nodes.hpp"
+#include "wormcube/runtime/dataflow/named.hpp"
 #include "wormcube/runtime/schedule/dry_run_limit.hpp"
-#include "wormcube/runtime/schedule/held_values.hpp"
-#include "wormcube/runtime/schedule/known_nodes.hpp"
 #include "wormcube/runtime/schedule/long_loop.hpp"
-#include "wormcube/runtime/schedule/named.hpp"
-#include "wormcube/runtime/schedule/step_matcher.hpp"
+#include "wormcube/runtime/schedule/unmatched.hpp"
 
 #include <algorithm>
 #include <functional>
-#include <string>
 #include <tuple>
 #include <utility>
 
@@ -22,43 +22,88 @@ bool comes_before(const NamedValue& a, const NamedValue& b) {
   return std::tie(a.word, a.block, a.part) < std::tie(b.word, b.block, b.part);
 }
 
-class NamedProof {
+class NamedProof : public FlowVisitor {
  public:
-  NamedProof(NamedSchedule& named, const Goal* goal)
+  NamedProof(const NamedSchedule& named, const Goal* goal)
       : named_(named),
+        words_(named.words),
         goal_(goal),
         form_(named.form),
         nodes_(named.schedule.topology.nodes()),
         held_(static_cast<std::size_t>(nodes_)),
-        matcher_(nodes_),
-        trees_(static_cast<TreeId>(nodes_)) {
+        trees_(static_cast<TreeId>(nodes_)),
+        steps_(named.schedule.steps()),
+        loop_("proving", steps_ + 1) {
     if (goal != nullptr) {
       form_.several_blocks = goal->several_blocks;
       if (goal->reduces) sets_.resize(held_.size());
       if (goal->barrier) known_.emplace(held_.size());
     }
-    next_gap_.assign(held_.size(), 0);
     for (Rank node = 0; goal != nullptr && node < nodes_; ++node)
       given_.push_back(goal->gives(node));
   }
 
   NamedReport prove() {
-    const std::size_t steps = named_.schedule.steps();
-    LongLoop loop("proving", steps + 1);
-    std::size_t late = 0;
-    for (std::size_t step = 0; step <= steps; ++step) {
-      DryRunLimit::require();
-      gaps(step, steps, late);
-      if (step < steps) messages(step);
-      loop.step();
-    }
+    follow(named_, *this);
     finish();
     return std::move(report_);
   }
 
+  void begin_step(std::size_t) {
+    DryRunLimit::require();
+    loop_.step();
+  }
+  void ended(std::size_t step, Rank node) {
+    find([&] { return where(step, node) + ": it has ended"; });
+  }
+  void combined(std::size_t step, Rank node, const RankNames::Gap& gap,
+                std::span<const RankNames::Pair> pairs) {
+    Bytes bytes = 0;
+    bool sized = true;
+    const std::string here = where(step, node);
+    for (const RankNames::Pair& pair : pairs) {
+      const auto size = form_.bytes(words_, pair.left);
+      sized = sized && size.has_value();
+      bytes += size.value_or(0);
+      combine(pair, node, here);
+    }
+    if (sized && bytes != gap.bytes)
+      find([&] {
+        return fmt::format("{}: combine {}, and what it names is {} bytes", here, gap.bytes, bytes);
+      });
+  }
+  void begin_messages(std::size_t) {
+    if (known_) known_->begin_step();
+  }
+  void message(std::size_t step, const FlowEnd& send, const FlowEnd* receive,
+               std::span<const NamedValue> values) {
+    const Bytes sent = send.record->bytes;
+    if (receive == nullptr || receive->record->bytes != sent) {
+      find([&] {
+        return unmatched_send_text(
+            step, send.from, send.to, send.tag, sent,
+            receive != nullptr ? std::optional(receive->record->bytes) : std::nullopt);
+      });
+    }
+    if (receive != nullptr && known_) known_->tell(send.from, send.to);
+    const bool is_named = names(send.from, *send.record);
+    ++(is_named ? messages_named_ : unnamed_);
+    contents(step, send, receive != nullptr, is_named, values);
+    if (receive != nullptr) compare_names(step, *receive, values);
+  }
+  void unmatched(std::size_t step, const FlowEnd& receive) {
+    find([&] {
+      return unmatched_receive_text(step, receive.from, receive.to, receive.tag,
+                                    receive.record->bytes);
+    });
+  }
+  void end_step(std::size_t) {
+    for (const Arrival& arrival : arrivals_) receive(arrival.to, arrival.value, arrival.tree);
+    arrivals_.clear();
+  }
+
  private:
   using Entry = HeldValues::Entry;
-  using End = StepMatcher<OpRecord>::End;
 
   /// \param words  called only if the finding is kept
   template <class Words>
@@ -66,10 +111,13 @@ class NamedProof {
     constexpr std::size_t most = 10;
     if (report_.broken++ < most) report_.findings.push_back(words());
   }
-  std::string text(const NamedValue& value) const { return name_text(named_.words, form_, value); }
-  static std::string where(std::size_t step, std::size_t steps, Rank node) {
-    return step == steps ? fmt::format("end, node {}", node)
-                         : fmt::format("step {}, node {}", step, node);
+  std::string text(const NamedValue& value) const { return name_text(words_, form_, value); }
+  std::string where(std::size_t step, Rank node) const {
+    return step == steps_ ? fmt::format("end, node {}", node)
+                          : fmt::format("step {}, node {}", step, node);
+  }
+  bool names(Rank node, const OpRecord& op) const {
+    return named_.names[static_cast<std::size_t>(node)].named[number_of(named_.schedule, node, op)];
   }
 
   // What nodes hold.
@@ -88,48 +136,13 @@ class NamedProof {
     bool is_new = false;
     Entry* entry = &held_[static_cast<std::size_t>(node)].insert(value, tree, is_new);
     if (!sets_.empty()) {
-      const NamedValue set{named_.words.sorted(value.word), value.block, value.part};
+      const NamedValue set{words_.sorted(value.word), value.block, value.part};
       entry = &sets_[static_cast<std::size_t>(node)].insert(set, 0, is_new);
     }
     if (entry->received != 0 && report_.arrivals.empty())
       report_.arrivals = fmt::format("node {} receives {} twice", node, text(value));
     twice_ = twice_ || entry->received != 0;
     entry->received = 1;
-  }
-
-  // Gaps.
-
-  void gaps(std::size_t step, std::size_t steps, std::size_t& late) {
-    std::vector<Rank> ended;
-    for (; late < named_.after_end.size() && named_.after_end[late].first == step; ++late)
-      ended.push_back(named_.after_end[late].second);
-    std::ranges::sort(ended);
-    auto next_ended = ended.begin();
-    for (Rank node = 0; node < nodes_; ++node) {
-      for (; next_ended != ended.end() && *next_ended == node; ++next_ended)
-        find([&] { return where(step, steps, node) + ": it has ended"; });
-      const RankNames& names = named_.names[static_cast<std::size_t>(node)];
-      std::size_t& next = next_gap_[static_cast<std::size_t>(node)];
-      if (next < names.gaps.size() && names.gaps[next].step == step)
-        gap(names, next++, node, where(step, steps, node));
-    }
-  }
-
-  void gap(const RankNames& names, std::size_t number, Rank node, const std::string& here) {
-    const RankNames::Gap& gap = names.gaps[number];
-    Bytes bytes = 0;
-    bool sized = true;
-    for (std::size_t i = number == 0 ? 0 : names.gaps[number - 1].end; i < gap.end; ++i) {
-      const RankNames::Pair& pair = names.pairs[i];
-      const auto size = form_.bytes(named_.words, pair.left);
-      sized = sized && size.has_value();
-      bytes += size.value_or(0);
-      combine(pair, node, here);
-    }
-    if (sized && bytes != gap.bytes)
-      find([&] {
-        return fmt::format("{}: combine {}, and what it names is {} bytes", here, gap.bytes, bytes);
-      });
   }
 
   void combine(const RankNames::Pair& pair, Rank node, const std::string& here) {
@@ -141,7 +154,7 @@ class NamedProof {
       });
       return;
     }
-    if (const auto shared = named_.words.shared(left.word, right.word)) {
+    if (const auto shared = words_.shared(left.word, right.word)) {
       find([&] {
         return fmt::format("{}: combines {} with {}: node {}'s twice", here, text(left),
                            text(right), *shared);
@@ -158,7 +171,7 @@ class NamedProof {
     require(left, left_tree);
     require(right, right_tree);
     if (!left_tree || !right_tree) return;
-    const NamedValue both{named_.words.join(left.word, right.word), left.block, left.part};
+    const NamedValue both{words_.join(left.word, right.word), left.block, left.part};
     bool is_new = false;
     held_[static_cast<std::size_t>(node)].insert(both, joined(*left_tree, *right_tree), is_new);
   }
@@ -171,56 +184,9 @@ class NamedProof {
 
   // Messages.
 
-  void messages(std::size_t step) {
-    if (known_) known_->begin_step();
-    for (Rank node = 0; node < nodes_; ++node) {
-      for (const OpRecord& op : named_.schedule.ops(node, step)) {
-        if (op.kind == Op::Kind::send) {
-          matcher_.add_send(node, op.peer, op);
-        } else {
-          matcher_.add_receive(op.peer, node, op);
-        }
-      }
-    }
-    matcher_.match([&](const End& send, const End& receive) { message(step, send, &receive); },
-                   [&](const End& end, bool is_send) {
-                     if (is_send) return message(step, end, nullptr);
-                     find([&] {
-                       return unmatched_receive_text(step, end.from, end.to, end.tag,
-                                                     end.record->bytes);
-                     });
-                   });
-    for (const Arrival& arrival : arrivals_) receive(arrival.to, arrival.value, arrival.tree);
-    arrivals_.clear();
-  }
-
-  std::size_t number(Rank node, const OpRecord& op) const {
-    return static_cast<std::size_t>(
-        &op - named_.schedule.ranks[static_cast<std::size_t>(node)].ops.data());
-  }
-
-  /// \param receive  nullptr: there is none
-  void message(std::size_t step, const End& send, const End* receive) {
-    const Bytes sent = send.record->bytes;
-    if (receive == nullptr || receive->record->bytes != sent) {
-      find([&] {
-        return unmatched_send_text(
-            step, send.from, send.to, send.tag, sent,
-            receive != nullptr ? std::optional(receive->record->bytes) : std::nullopt);
-      });
-    }
-    if (receive != nullptr && known_) known_->tell(send.from, send.to);
-    const RankNames& names = named_.names[static_cast<std::size_t>(send.from)];
-    const std::size_t op = number(send.from, *send.record);
-    ++(names.named[op] ? messages_named_ : unnamed_);
-    const std::span<const NamedValue> values = names.of(op);
-    contents(step, send, receive != nullptr, names.named[op], values);
-    if (receive != nullptr) compare_names(step, *receive, values);
-  }
-
-  void contents(std::size_t step, const End& send, bool arrives, bool is_named,
+  void contents(std::size_t step, const FlowEnd& send, bool arrives, bool is_named,
                 std::span<const NamedValue> values) {
-    const auto here = [&] { return where(step, ~std::size_t{0}, send.from); };
+    const auto here = [&] { return where(step, send.from); };
     if (std::ranges::adjacent_find(values, std::not_fn(comes_before)) != values.end()) {
       sorted_.assign(values.begin(), values.end());
       std::ranges::sort(sorted_, comes_before);
@@ -234,7 +200,7 @@ class NamedProof {
     Bytes bytes = 0;
     bool sized = is_named && (form_.block || !form_.sizes.empty());
     for (const NamedValue& value : values) {
-      const auto size = form_.bytes(named_.words, value);
+      const auto size = form_.bytes(words_, value);
       sized = sized && size.has_value();
       bytes += size.value_or(0);
       const auto tree = tree_of(send.from, value);
@@ -254,14 +220,16 @@ class NamedProof {
       });
   }
 
-  void compare_names(std::size_t step, const End& receive, std::span<const NamedValue> sent) {
-    const RankNames& names = named_.names[static_cast<std::size_t>(receive.to)];
-    const std::size_t op = number(receive.to, *receive.record);
-    if (!names.named[op] || std::ranges::equal(names.of(op), sent)) return;
+  void compare_names(std::size_t step, const FlowEnd& receive, std::span<const NamedValue> sent) {
+    if (!names(receive.to, *receive.record)) return;
+    const std::span<const NamedValue> expected =
+        named_.names[static_cast<std::size_t>(receive.to)].of(
+            number_of(named_.schedule, receive.to, *receive.record));
+    if (std::ranges::equal(expected, sent)) return;
     find([&] {
       return fmt::format("step {}: node {} receives [{}] from {}, which sends [{}]", step,
-                         receive.to, names_text(named_.words, form_, names.of(op)), receive.from,
-                         names_text(named_.words, form_, sent));
+                         receive.to, names_text(words_, form_, expected), receive.from,
+                         names_text(words_, form_, sent));
     });
   }
 
@@ -306,13 +274,13 @@ class NamedProof {
       for (Rank block = 0; block < goal_->ends_with(node) && right; ++block) {
         const Goal::Wanted wanted = goal_->result(node, block);
         if (wanted.first == wanted.last) continue;
-        const WordId word = named_.words.interval(wanted.first, wanted.last);
+        const WordId word = words_.interval(wanted.first, wanted.last);
         for (Rank part = 0; part < form_.parts && right; ++part) {
           const NamedValue value{word, wanted.block, part};
           auto tree = tree_of(node, value);
           if (!tree && goal_->reduces) {
             if (by_set.empty())
-              by_set = words_by_set(held_[static_cast<std::size_t>(node)], named_.words);
+              by_set = words_by_set(held_[static_cast<std::size_t>(node)], words_);
             const auto other = by_set.find({word, value.block, part});
             if (other != by_set.end() && !named_.commutative) {
               right = false;
@@ -353,12 +321,11 @@ class NamedProof {
     std::optional<NamedValue> most;
     const auto consider = [&](const NamedValue& held) {
       if (held.block != value.block || held.part != value.part ||
-          !named_.words.contains(value.word, held.word))
+          !words_.contains(value.word, held.word))
         return;
-      const auto size = named_.words.size(held.word);
-      const auto best = most ? named_.words.size(most->word) : 0;
-      if (size > best || (size == best && is_greater(named_.words, held.word, most->word)))
-        most = held;
+      const auto size = words_.size(held.word);
+      const auto best = most ? words_.size(most->word) : 0;
+      if (size > best || (size == best && is_greater(words_, held.word, most->word))) most = held;
     };
     held_[static_cast<std::size_t>(node)].each([&](const Entry& entry) { consider(entry.value); });
     const NamedValue own{static_cast<WordId>(node), value.block, value.part};
@@ -372,7 +339,8 @@ class NamedProof {
     TreeId tree;
   };
 
-  NamedSchedule& named_;
+  const NamedSchedule& named_;
+  Words words_;  // with those of what is combined
   const Goal* goal_;
   ValueForm form_;
   Rank nodes_;
@@ -380,10 +348,10 @@ class NamedProof {
   std::vector<HeldValues> held_;     // what a node gives is not in it, unless it came back
   std::vector<HeldValues> sets_;     // for reductions: the sets of nodes that it received
   std::optional<KnownNodes> known_;  // for a barrier
-  StepMatcher<OpRecord> matcher_;
-  TreeId trees_;  // their number
+  TreeId trees_;                     // their number
+  std::size_t steps_;
+  LongLoop loop_;
   std::unordered_map<std::uint64_t, TreeId> joined_;
-  std::vector<std::size_t> next_gap_;
   std::vector<Arrival> arrivals_;
   std::vector<NamedValue> sorted_;
   std::size_t messages_named_ = 0, unnamed_ = 0;
@@ -393,7 +361,7 @@ class NamedProof {
 
 }  // namespace
 
-NamedReport prove_named(NamedSchedule& schedule, const Goal* goal) {
+NamedReport prove_named(const NamedSchedule& schedule, const Goal* goal) {
   return NamedProof(schedule, goal).prove();
 }
 

@@ -2,9 +2,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "wormcube/collectives/harness/schedule_goal.hpp"
 #include "wormcube/runtime/schedule/check.hpp"
-#include "wormcube/tests/schedule/mutated_text.hpp"
-#include "wormcube/tests/schedule/named_calls.hpp"
-#include "wormcube/tests/schedule/named_vectors.hpp"
+#include "wormcube/tests/dataflow/mutated_text.hpp"
+#include "wormcube/tests/dataflow/named_calls.hpp"
+#include "wormcube/tests/dataflow/named_vectors.hpp"
 
 #include <cstdint>
 #include <deque>
@@ -249,7 +249,7 @@ void print_tallies(const std::map<std::string, Tally>& tallies, int schedules) {
 }  // namespace
 
 TEST_CASE("a schedule with a fault is proved if and only if a run with data is right",
-          "[schedule][mutants]") {
+          "[dataflow][mutants]") {
   std::map<std::string, Tally> tallies;
   int schedules = 0;
   for (const char* const network : {"ring:4", "torus:2x3"})
@@ -266,7 +266,7 @@ TEST_CASE("a schedule with a fault is proved if and only if a run with data is r
   }
 }
 
-TEST_CASE("schedules with faults on many networks", "[schedule][mutants][.]") {
+TEST_CASE("schedules with faults on many networks", "[dataflow][mutants][.]") {
   std::map<std::string, Tally> tallies;
   int schedules = 0;
   for (const char* const network : {"hypercube:3", "mesh:2x4", "torus:4x4", "complete:7", "line:5",
@@ -276,7 +276,7 @@ TEST_CASE("schedules with faults on many networks", "[schedule][mutants][.]") {
 }
 
 // The comparison is worth something only if it can fail.
-TEST_CASE("a run with data sees faults that a wrong proof would miss", "[schedule][mutants]") {
+TEST_CASE("a run with data sees faults that a wrong proof would miss", "[dataflow][mutants]") {
   for (const vectors::Vector& vector : vectors::all) {
     CAPTURE(vector.name);
     NamedSchedule right = parse_named_schedule("wormcube schedule 2\n" + std::string(vector.text),

@@ -3,7 +3,7 @@
 #include "wormcube/apps/formats/msccl.hpp"
 #include "wormcube/collectives/harness/schedule_goal.hpp"
 #include "wormcube/runtime/schedule/check.hpp"
-#include "wormcube/tests/schedule/named_calls.hpp"
+#include "wormcube/tests/dataflow/named_calls.hpp"
 
 #include <map>
 #include <string>
@@ -13,7 +13,7 @@
 using namespace wormcube;
 
 TEST_CASE("algorithms are written as text 2, read, proved, and written again",
-          "[schedule][written]") {
+          "[dataflow][written]") {
   std::map<std::string, int> written;
   std::size_t as_msccl = 0;
   for (const char* const network : {"ring:4", "mesh:2x4", "hypercube:3"}) {

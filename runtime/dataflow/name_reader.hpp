@@ -3,8 +3,8 @@
 #pragma once
 
 #include "wormcube/runtime/base/error.hpp"
+#include "wormcube/runtime/dataflow/values.hpp"
 #include "wormcube/runtime/schedule/line_reader.hpp"
-#include "wormcube/runtime/schedule/values.hpp"
 #include "wormcube/runtime/topology/topology.hpp"
 
 #include <cstdint>

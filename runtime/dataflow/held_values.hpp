@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include "wormcube/runtime/schedule/values.hpp"
+#include "wormcube/runtime/dataflow/values.hpp"
 
 #include <cstdint>
 #include <map>
