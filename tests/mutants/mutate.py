@@ -57,8 +57,9 @@ ALONE = WORK / "alone.txt"  # mutants that no schema can hold, as far as known
 ALL = f"ctest -j{os.cpu_count()} -L unit --stop-on-failure"  # a minute and a half
 WALK = "algorithms"  # all algorithms that WORMCUBE_TEST_ONLY leaves
 TESTS = (("runtime/schedule/", "check prove record text golden phases harness block_array run_trace faults " + WALK),
-         ("collectives/harness/choose", "choose registry work options brackets"),
-         ("collectives/harness/work", "work registry"),
+         ("collectives/choose/work", "work registry"),
+         ("collectives/choose/", "choose registry work options brackets near_winners modelled"),
+         ("collectives/harness/weigh", "choose registry work options brackets"),
          ("collectives/harness/memory", "memory_need harness run check"),
          ("collectives/harness/", "harness contract mutants needs call run registry work check " + WALK),
          ("collectives/kit/block_", "block_array torus_core " + WALK),
