@@ -75,7 +75,6 @@ TESTS = (("runtime/schedule/", "check prove record text golden phases harness bl
          ("collectives/k_", "golden k_to_all " + WALK),
          ("collectives/shift", "golden shift " + WALK),
          ("collectives/scatter", "golden scatter_gather " + WALK),
-         ("collectives/gather", "golden scatter_gather " + WALK),
          ("collectives/", "registry needs options call contract harness block_array pattern_load reductions " + WALK))
 # For changes that are no operation's: one algorithm of each kind.
 KINDS = ("alltoall/suh-torus alltoall/suh-mesh alltoall/shift alltoall/product broadcast/park allgather/ring allreduce/ring "
