@@ -23,13 +23,14 @@ bool may_include(std::string_view file, std::string_view other) {
   using Row = std::pair<std::string_view, std::vector<std::string_view>>;
   // What is no more than words and numbers, and nothing of the computer underneath.
   constexpr std::string_view error = "runtime/base/error.", hash = "runtime/base/hash.",
-                             numbers = "runtime/base/numbers.",
+                             numbers = "runtime/base/numbers.", words = "runtime/base/text.",
                              kept = "runtime/base/recently_made.";
   static const std::vector<Row> rows{
       {"runtime/base/fiber/", {"runtime/base/"}},
       {"runtime/base/host/", {"runtime/base/host/", error, numbers, "runtime/base/units."}},
-      {"runtime/base/", {error, hash, numbers, "runtime/base/exceptions.", "runtime/base/units."}},
-      {"runtime/topology/", {"runtime/topology/", error, hash, numbers, kept}},
+      {"runtime/base/",
+       {error, hash, numbers, words, "runtime/base/exceptions.", "runtime/base/units."}},
+      {"runtime/topology/", {"runtime/topology/", error, hash, numbers, words, kept}},
       {"runtime/node/together.",  // parts are strands
        {"runtime/node/", "runtime/base/fiber/", error}},
       {"runtime/node/", {"runtime/node/", "runtime/topology/", error, hash, numbers}},
@@ -59,7 +60,7 @@ bool may_include(std::string_view file, std::string_view other) {
       // Offers the MPI library's collectives as algorithms; nobody of the core includes it.
       {"collectives/mpi/", {"collectives/", "runtime/"}},
       {"collectives/core/",
-       {"collectives/core/", "runtime/topology/", "runtime/node/", error, hash, numbers}},
+       {"collectives/core/", "runtime/topology/", "runtime/node/", error, hash, numbers, words}},
       {"collectives/",
        {"collectives/", "runtime/topology/", "runtime/node/", error, hash, numbers, kept}},
       {"apps/mpi/abi/", {"apps/mpi/abi/"}},

@@ -415,3 +415,22 @@ TEST_CASE("a check of a network too large to route in is refused before any dry 
                         Contains("messages are routed in graphs of up to 8192 nodes"));
   CHECK_FALSE(ran);
 }
+
+TEST_CASE("an algorithm of a name and a program is checked; to be added it also needs a source",
+          "[collectives]") {
+  static const Algorithm bare{
+      .operation = operations::allgather,
+      .name = "bare",
+      .program = [](Node& node, const Call& call) {
+        const Rank p = node.size(), r = node.rank();
+        node.local([&] { copy(call.input[0], call.output[r]); });
+        for (Rank t = 1; t < p; ++t) {
+          const Rank from = mod(r - t, p);
+          node.step({send(mod(r + t, p), call.input[0]), receive(from, call.output[from])});
+        }
+      }};
+  const CheckResult result = check_collective(Collective(bare), Topology::parse("ring:5"));
+  CHECK(result.passed());
+  CHECK(result.report.startups == 4);
+  CHECK_THROWS_WITH(add_algorithm(bare, "test"), Contains("has no summary"));
+}
