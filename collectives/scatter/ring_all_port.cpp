@@ -9,9 +9,9 @@ namespace wormcube {
 
 namespace {
 
-/// The root's block q to node q (a gather: backwards), in both directions of every ring at once, to neighbours, the
-/// bundle for the farthest nodes first; one dimension after another. D rotated copies of a D-th
-/// part of each block; `split` halves the blocks for half way round.
+/// The root's block q to node q (a gather: backwards), in both directions of every ring at once, to
+/// neighbours, the bundle for the farthest nodes first; one dimension after another. D rotated
+/// copies of a D-th part of each block; `split` halves the blocks for half way round.
 ///
 /// Network  ring or torus of any sides; all-port.
 /// Cost     sides n: D floor(n/2) steps; (p - 1)/(2 D) blocks if n is odd or half=split, which is

@@ -23,6 +23,6 @@ std::string printable(std::string_view text, std::string_view kept = {});
 
 /// A piece of foreign text for a message: truncated after this many bytes, control characters and
 /// non-ASCII bytes as \x1b.
-std::string shown(std::string_view text, std::size_t most = 60);
+std::string shown(std::string_view text, std::size_t most = 40);
 
 }  // namespace wormcube

@@ -416,7 +416,7 @@ TEST_CASE("a check of a network too large to route in is refused before any dry 
   CHECK_FALSE(ran);
 }
 
-TEST_CASE("an algorithm of a name and a program is checked; to be added it also needs a source",
+TEST_CASE("an algorithm of a name and a program is checked, and needs a source to be added",
           "[collectives]") {
   static const Algorithm bare{
       .operation = operations::allgather,
