@@ -1,4 +1,4 @@
-# cmake -D SOURCE=FOLDER -D OUTPUT=FILE -P abi.cmake: writes a header with the digest of all public headers under FOLDER: this
+# cmake -D SOURCE=FOLDER -D OUTPUT=FILE -P abi.cmake: writes a header with the digest of all public headers under FOLDER, without comments: this
 # project or an installed include/wormcube. A plugin contains the digest of its compilation.
 # SPDX-License-Identifier: Apache-2.0
 cmake_minimum_required(VERSION 3.25)
@@ -8,7 +8,11 @@ list(APPEND headers wormcube.hpp)
 list(SORT headers)
 set(all "")
 foreach(header IN LISTS headers)
-  file(SHA256 ${SOURCE}/${header} digest)
+  # A comment starts a line or follows a blank. No header has one between /* and */ that is longer than a parameter's name.
+  file(READ ${SOURCE}/${header} text)
+  string(REGEX REPLACE "(^|[ \n])//[^\n]*" "\\1" text "${text}")
+  string(REGEX REPLACE "[ \n]+" " " text "${text}")
+  string(SHA256 digest "${text}")
   string(APPEND all "${header} ${digest}\n")
 endforeach()
 string(SHA256 digest "${all}")

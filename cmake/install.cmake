@@ -16,7 +16,8 @@ if(TARGET wormcube_mpi)
   install(EXPORT wormcubeMpiTargets NAMESPACE wormcube:: DESTINATION ${package_dir})
   set(WORMCUBE_MPI_COMPILER ${MPI_CXX_COMPILER})
 endif()
-install(FILES wormcube.hpp ${generated}/wormcube/version.hpp ${generated}/wormcube/abi.hpp
+install(FILES wormcube.hpp include/wormcube/collectives.hpp include/wormcube/machine.hpp include/wormcube/node.hpp
+              include/wormcube/schedule.hpp ${generated}/wormcube/version.hpp ${generated}/wormcube/abi.hpp
         DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/wormcube)
 install(TARGETS wormcube wormcube_headers EXPORT wormcubeTargets ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR})
 install(EXPORT wormcubeTargets NAMESPACE wormcube:: DESTINATION ${package_dir})
@@ -32,7 +33,7 @@ install(FILES LICENSE README.md CONTRIBUTING.md CITATION.cff DESTINATION ${doc_d
 install(DIRECTORY docs DESTINATION ${doc_dir})
 install(DIRECTORY apps/examples USE_SOURCE_PERMISSIONS DESTINATION ${doc_dir}/apps)
 install(DIRECTORY tests/package/mpi DESTINATION ${doc_dir}/tests/package)
-foreach(folder runtime collectives apps apps/cli apps/mpi bench python)
+foreach(folder runtime collectives collectives/choose apps apps/cli apps/mpi bench python)
   install(FILES ${folder}/README.md DESTINATION ${doc_dir}/${folder})
 endforeach()
 if(TARGET wormcube_program)

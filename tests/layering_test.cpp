@@ -23,13 +23,14 @@ bool may_include(std::string_view file, std::string_view other) {
   using Row = std::pair<std::string_view, std::vector<std::string_view>>;
   // What is no more than words and numbers, and nothing of the computer underneath.
   constexpr std::string_view error = "runtime/base/error.", hash = "runtime/base/hash.",
-                             numbers = "runtime/base/numbers.",
+                             numbers = "runtime/base/numbers.", words = "runtime/base/text.",
                              kept = "runtime/base/recently_made.";
   static const std::vector<Row> rows{
       {"runtime/base/fiber/", {"runtime/base/"}},
       {"runtime/base/host/", {"runtime/base/host/", error, numbers, "runtime/base/units."}},
-      {"runtime/base/", {error, hash, numbers, "runtime/base/exceptions.", "runtime/base/units."}},
-      {"runtime/topology/", {"runtime/topology/", error, hash, numbers, kept}},
+      {"runtime/base/",
+       {error, hash, numbers, words, "runtime/base/exceptions.", "runtime/base/units."}},
+      {"runtime/topology/", {"runtime/topology/", error, hash, numbers, words, kept}},
       {"runtime/node/together.",  // parts are strands
        {"runtime/node/", "runtime/base/fiber/", error}},
       {"runtime/node/", {"runtime/node/", "runtime/topology/", error, hash, numbers}},
@@ -54,13 +55,15 @@ bool may_include(std::string_view file, std::string_view other) {
       {"runtime/machine/",  // it writes traces: schedule.hpp, and no more of it
        {"runtime/machine/", "runtime/network/", "runtime/topology/",
         "runtime/schedule/schedule.hpp", "runtime/node/", "runtime/base/"}},
-      // The harness runs, checks and proves algorithms; they do not know it, nor what is not
-      // oblivious.
-      {"collectives/harness/", {"collectives/", "runtime/"}},
+      // The harness runs, checks and proves algorithms, and choices among them are on top; the
+      // algorithms do not know either, nor what is not oblivious.
+      {"collectives/choose/",
+       {"collectives/choose/", "collectives/harness/", "collectives/core/", "runtime/"}},
+      {"collectives/harness/", {"collectives/harness/", "collectives/core/", "runtime/"}},
       // Offers the MPI library's collectives as algorithms; nobody of the core includes it.
       {"collectives/mpi/", {"collectives/", "runtime/"}},
       {"collectives/core/",
-       {"collectives/core/", "runtime/topology/", "runtime/node/", error, hash, numbers}},
+       {"collectives/core/", "runtime/topology/", "runtime/node/", error, hash, numbers, words}},
       {"collectives/",
        {"collectives/", "runtime/topology/", "runtime/node/", error, hash, numbers, kept}},
       {"apps/mpi/abi/", {"apps/mpi/abi/"}},
@@ -76,7 +79,7 @@ bool may_include(std::string_view file, std::string_view other) {
       {"apps/mpi/engine/core/",
        {"apps/mpi/engine/core/", "apps/mpi/engine/observers/", "apps/mpi/engine/types/",
         "apps/mpi/engine/base/", "apps/mpi/abi/", "apps/mpi/image/", "collectives/core/",
-        "collectives/harness/work.", "runtime/node/", "runtime/base/"}},
+        "collectives/choose/work.", "runtime/node/", "runtime/base/"}},
       {"apps/mpi/engine/collectives/",
        {"apps/mpi/engine/collectives/", "apps/mpi/engine/core/", "apps/mpi/engine/types/",
         "apps/mpi/engine/base/", "collectives/core/", "runtime/node/", "runtime/base/"}},
@@ -136,8 +139,9 @@ bool may_include(std::string_view file, std::string_view other) {
                               !file.starts_with("runtime/topology/graph.") &&
                               !file.starts_with("runtime/topology/topology.");
     if (!knows_routes && other.starts_with("runtime/topology/routing.")) return false;
-    if (folder == "collectives/" && (other.starts_with("collectives/harness/") ||
-                                     other.starts_with("runtime/node/requests."))) {
+    if (folder == "collectives/" &&
+        (other.starts_with("collectives/harness/") || other.starts_with("collectives/choose/") ||
+         other.starts_with("runtime/node/requests."))) {
       return false;
     }
     return std::ranges::any_of(allowed, [&](auto prefix) { return other.starts_with(prefix); });

@@ -18,7 +18,7 @@
 #include "wormcube/runtime/base/error.hpp"
 #include "wormcube/runtime/base/exceptions.hpp"
 #include "wormcube/runtime/base/host/memory.hpp"
-#include "wormcube/runtime/topology/words.hpp"
+#include "wormcube/runtime/base/text.hpp"
 
 #include <algorithm>
 #include <array>

@@ -3,7 +3,7 @@
 #include "wormcube/apps/common/algorithms.hpp"
 
 #include "wormcube/apps/common/exchange.hpp"
-#include "wormcube/collectives/harness/choose.hpp"
+#include "wormcube/collectives/choose/ranking.hpp"
 #include "wormcube/runtime/base/error.hpp"
 
 #include <algorithm>
@@ -94,11 +94,10 @@ Collective Algorithms::choose(Operation operation, const Topology& topology, Byt
     if (operation->sizes != Sizes::equal) {
       return cheapest_uneven(operation, topology, block_bytes, arguments);
     }
-    Collective chosen = chooser_
-                            ? chooser_(operation, topology, model_, block_bytes, ports_, arguments)
-                            : cheapest(operation, topology, model_, block_bytes, ports_, arguments);
+    const Choice choice{operation, topology, block_bytes, ports_, model_, arguments};
+    Collective chosen = chooser_ ? chooser_(choice) : cheapest(choice);
     if (!suits || suits(chosen)) return chosen;
-    for (Priced& other : ranking(operation, topology, model_, block_bytes, ports_, arguments)) {
+    for (Priced& other : ranking(choice)) {
       if (suits(other.collective)) return std::move(other.collective);
     }
     return chosen;
@@ -117,7 +116,7 @@ Collective Algorithms::cheapest_uneven(Operation operation, const Topology& topo
   const Operation even = parse_operation(even_name);
   const std::string taken =
       chooser_
-          ? std::string(chooser_(even, topology, model_, block_bytes, ports_, arguments).name())
+          ? std::string(chooser_({even, topology, block_bytes, ports_, model_, arguments}).name())
           : "";
   double least = std::numeric_limits<double>::infinity();
   Collective best;

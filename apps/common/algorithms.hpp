@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include "wormcube/collectives/core/registry.hpp"
+#include "wormcube/collectives/choose/ranking.hpp"
 
 #include <functional>
 #include <string_view>
@@ -11,8 +11,7 @@
 namespace wormcube::apps {
 
 /// What chooses for `auto`, if not the predictions.
-using AutoChooser = std::function<Collective(Operation, const Topology&, const CostModel&,
-                                             Bytes block_bytes, Ports, const Arguments&)>;
+using AutoChooser = std::function<Collective(const Choice&)>;
 
 /// The requested algorithms for some of the application's operations; the others are chosen when
 /// network and block size are known.

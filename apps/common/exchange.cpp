@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "wormcube/apps/common/exchange.hpp"
 
+#include "wormcube/collectives/choose/ranking.hpp"
 #include "wormcube/collectives/harness/run.hpp"
 #include "wormcube/runtime/base/error.hpp"
 #include "wormcube/runtime/base/host/memory.hpp"
@@ -152,11 +153,9 @@ void require_no_sizes(const Collective& collective) {
 
 Exchange resolve(Exchange exchange, const Topology& topology, Bytes block_bytes) {
   if (exchange.collective.algorithm == nullptr) {
-    exchange.collective =
-        exchange.chooser
-            ? exchange.chooser(operations::alltoall, topology, exchange.model, block_bytes,
-                               exchange.ports, {})
-            : cheapest(operations::alltoall, topology, exchange.model, block_bytes, exchange.ports);
+    const Choice choice{operations::alltoall, topology, block_bytes, exchange.ports,
+                        exchange.model};
+    exchange.collective = exchange.chooser ? exchange.chooser(choice) : cheapest(choice);
   }
   const Collective& collective = exchange.collective;
   if (collective.operation() != operations::alltoall && !exchange.uneven()) {

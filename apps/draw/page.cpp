@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "wormcube/apps/draw/page.hpp"
 
-#include "wormcube/runtime/topology/words.hpp"
+#include "wormcube/runtime/base/text.hpp"
 
 #include <fmt/core.h>
 

@@ -20,8 +20,9 @@ int main() {
   // The host chooses the collective once: the cheapest one that applies to this network, for blocks
   // of eight bytes with the default cost model. In its first call each node computes index tables
   // and routes, which depend only on the network, and keeps them.
-  const Collective exchange = cheapest(operations::alltoall, machine.topology(), CostModel{},
-                                       sizeof(std::int64_t), Ports::one);
+  const Collective exchange = cheapest({.operation = operations::alltoall,
+                                        .topology = machine.topology(),
+                                        .block_bytes = sizeof(std::int64_t)});
   std::fprintf(stderr, "%s on %s\n", exchange.text().c_str(), machine.topology().name().c_str());
 
   // A p x p matrix; node r has row r. With blocks of one element, a total exchange is a transpose.

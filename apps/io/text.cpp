@@ -34,19 +34,6 @@ constexpr std::array unreadable{
 
 }  // namespace
 
-std::string shown(std::string_view text, std::size_t most) {
-  std::string out;
-  for (const char c : text.substr(0, most)) {
-    const auto byte = static_cast<unsigned char>(c);
-    if (byte < 0x20 || byte >= 0x7f) {
-      out += fmt::format("\\x{:02x}", byte);
-    } else {
-      out += c;
-    }
-  }
-  return out + (text.size() > most ? "..." : "");
-}
-
 FileKind kind_of(std::string_view first_bytes, std::string_view name) {
   if (first_bytes.starts_with("\x93NUMPY")) return FileKind::npy;
   for (const auto& [start, what] : unreadable) {

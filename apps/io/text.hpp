@@ -1,16 +1,14 @@
-// The kind of a file by its content, and how pieces of text are shown in messages.
+// The kind of a file by its content, and its text.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
+
+#include "wormcube/runtime/base/text.hpp"  // IWYU pragma: export
 
 #include <cstddef>
 #include <string>
 #include <string_view>
 
 namespace wormcube::apps {
-
-/// A piece of foreign text for a message: truncated after this many bytes, control characters and
-/// non-ASCII bytes as \x1b.
-std::string shown(std::string_view text, std::size_t most = 60);
 
 enum class FileKind { text, npy };
 

@@ -4,7 +4,7 @@
 // A line for each size, as peer.c's: operation, bytes, us per call between barriers (median), us per call back to back, least
 // us between barriers, calls of each kind, wrong bytes.
 // SPDX-License-Identifier: Apache-2.0
-#include "wormcube/collectives/harness/choose.hpp"
+#include "wormcube/collectives/choose/ranking.hpp"
 #include "wormcube/runtime/base/error.hpp"
 #include "wormcube/runtime/machine/machine.hpp"
 #include "wormcube/runtime/node/arithmetic.hpp"
@@ -127,7 +127,7 @@ Part halo(Node& node, Span out, Span in, Bytes bytes) {
 void measure(const std::string& operation, Exchange exchange, Machine& machine, Bytes bytes,
              double seconds) {
   const auto nodes = static_cast<std::size_t>(machine.topology().nodes());
-  const Collective barrier = cheapest(operations::barrier, machine.topology(), {}, 0, Ports::one);
+  const Collective barrier = cheapest({operations::barrier, machine.topology(), 0});
   std::vector<double> begins(nodes * most_calls), ends(begins.size());
   std::atomic<std::uint64_t> wrong = 0;
   std::vector<double> between;

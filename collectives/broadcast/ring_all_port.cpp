@@ -22,7 +22,7 @@ void broadcast_ring_all_port(Node& node, const Call& call) {
   const HalfWay half = half_of(call.options);
   const std::vector<Bytes> offsets = part_offsets(call.output.all().size(), 1, node.size());
   const Blocks parts(call.output.all(), offsets);
-  scatter_rings(node, parts, root, half);
+  run_rings(node, Way::scatter, parts, root, half);
   allgather_copies(node, all_port_plans(node, half), parts);
 }
 

@@ -65,8 +65,9 @@ struct NodeSets {
 struct Algorithm {
   Operation operation;
   std::string_view name;
-  std::string_view summary;  ///< one line: what it does, and its networks
-  std::string_view source;   ///< authors, year, section
+  // add_algorithm() requires both; check_collective() does without.
+  std::string_view summary = {};  ///< one line: what it does, and its networks
+  std::string_view source = {};   ///< authors, year, section
   Ports ports = Ports::one;
   // Claims, which are checked; a property defaults to "not claimed".
   bool contention_free = false;  ///< no link carries two messages in a step, on any network

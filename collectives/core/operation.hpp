@@ -99,4 +99,7 @@ class Operation {
   const OperationRow* row_;
 };
 
+/// "root 0", "sum on double", ..: the operation's arguments; empty if it has none.
+std::string arguments_text(Operation operation, const Arguments& arguments);
+
 }  // namespace wormcube

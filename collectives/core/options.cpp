@@ -4,7 +4,7 @@
 
 #include "wormcube/runtime/base/error.hpp"
 #include "wormcube/runtime/base/numbers.hpp"
-#include "wormcube/runtime/topology/words.hpp"
+#include "wormcube/runtime/base/text.hpp"
 
 #include <algorithm>
 

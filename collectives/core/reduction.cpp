@@ -3,7 +3,7 @@
 #include "wormcube/collectives/core/reduction.hpp"
 
 #include "wormcube/runtime/base/hash.hpp"
-#include "wormcube/runtime/topology/words.hpp"
+#include "wormcube/runtime/base/text.hpp"
 
 #include <algorithm>
 #include <array>

@@ -3,7 +3,7 @@
 #include "wormcube/collectives/core/registry.hpp"
 
 #include "wormcube/collectives/core/aliases.hpp"
-#include "wormcube/runtime/topology/words.hpp"
+#include "wormcube/runtime/base/text.hpp"
 
 #include <algorithm>
 #include <array>

@@ -1,5 +1,5 @@
-// The registry: all operations and algorithms, and choosing among them. Tests, benchmarks, the
-// command line and the selection use it.
+// The registry: all operations and algorithms. Tests, benchmarks, the command line and the choice
+// among algorithms use it.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -45,9 +45,5 @@ std::vector<Collective> admitted(Operation operation, const Topology& topology,
                                  const Arguments& arguments = {});
 /// Whether `auto` may pick it.
 bool is_chosen_by_auto(const Algorithm& algorithm);
-/// The cheapest of ranking() (harness/choose.hpp; defined there). Throws UsageError if none applies
-/// to the network.
-Collective cheapest(Operation operation, const Topology& topology, const CostModel& model,
-                    Bytes block_bytes, Ports ports, const Arguments& arguments = {});
 
 }  // namespace wormcube

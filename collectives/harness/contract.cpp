@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "wormcube/collectives/harness/contract.hpp"
 
+#include "wormcube/collectives/harness/memory.hpp"
 #include "wormcube/collectives/harness/tags.hpp"
 #include "wormcube/runtime/base/hash.hpp"
 #include "wormcube/runtime/base/host/memory.hpp"
@@ -260,6 +261,17 @@ Contract contract_of(const Collective& collective, Rank nodes, Bytes block_bytes
 Collective witnessed(Collective collective, const Contract& contract) {
   if (witnesses(contract)) collective.arguments.reduction = witness(contract);
   return collective;
+}
+
+Schedule record_call(const Collective& collective, const Topology& topology, Bytes block_bytes,
+                     bool in_place) {
+  const std::string title = fmt::format("{} {}", collective.operation()->name, collective.text());
+  topology.require_routable();
+  const Program program = collective_program(
+      collective,
+      contract_of(collective, topology.nodes(), block_bytes, 1, Pattern::words, in_place), nullptr);
+  return record_within_limits(fmt::format("replay {} on {}", title, topology.name()), topology,
+                              program, collective.arguments.root, title);
 }
 
 }  // namespace wormcube

@@ -7,6 +7,7 @@
 #include "wormcube/collectives/harness/number_stream.hpp"
 #include "wormcube/runtime/base/host/cores.hpp"
 #include "wormcube/runtime/machine/team.hpp"
+#include "wormcube/runtime/schedule/schedule.hpp"
 
 #include <algorithm>
 #include <array>
@@ -258,5 +259,10 @@ Collective witnessed(Collective collective, const Contract& contract);
 /// Throws UsageError for blocks that are not whole elements.
 std::function<void(Node&)> collective_program(const Collective& collective,
                                               const Contract& contract, Verification* verification);
+
+/// The schedule of a call with blocks of this size. Throws UsageError if its dry run needs more
+/// memory or time than available.
+Schedule record_call(const Collective& collective, const Topology& topology, Bytes block_bytes,
+                     bool in_place = false);
 
 }  // namespace wormcube

@@ -7,8 +7,8 @@
 #pragma once
 
 #include "wormcube/collectives/core/registry.hpp"
-#include "wormcube/collectives/harness/choose.hpp"
 #include "wormcube/collectives/harness/memory.hpp"
+#include "wormcube/collectives/harness/weigh.hpp"
 #include "wormcube/runtime/machine/machine.hpp"
 
 #include <cstdint>

@@ -48,8 +48,8 @@ class Holding {
     return data_.subspan(bytes(first_, first), bytes(first, last));
   }
   /// Copies this node's own block in or out, unless it is held in its place.
-  void put_own(Node& node, ConstSpan own) const {
-    node.local([&] { copy(own, range(node.rank(), node.rank() + 1)); });
+  void put_own(Node& node) const {
+    node.local([&] { copy(own_, range(node.rank(), node.rank() + 1)); });
   }
   void get_own(Node& node) const {
     node.local([&] { copy(range(node.rank(), node.rank() + 1), own_); });

@@ -81,31 +81,18 @@ RingScatterPlan::RingScatterPlan(const Topology& topology, Rank r, Rank root, in
   }
 }
 
-void RingScatterPlan::scatter(Node& node, const Place& place) const {
+void RingScatterPlan::run(Node& node, Way way, const Place& place) const {
   std::vector<std::vector<Span>> pieces;
   std::vector<Op> ops;
-  for (const auto& messages : steps_) {
+  for (std::size_t t = 0; t < steps_.size(); ++t) {
+    const auto& messages = steps_[way == Way::scatter ? t : steps_.size() - 1 - t];
     ops.clear(), pieces.clear(), pieces.reserve(messages.size());
     for (const Message& message : messages) {
       auto& spans = pieces.emplace_back();
       for (const Share& share : message.shares) spans.push_back(place(share));
-      ops.push_back(message.outgoing ? send_pieces(message.move, spans)
-                                     : receive_pieces(message.move, spans));
-    }
-    node.step(ops);
-  }
-}
-
-void RingScatterPlan::gather(Node& node, const Place& place) const {
-  std::vector<std::vector<Span>> pieces;
-  std::vector<Op> ops;
-  for (auto messages = steps_.rbegin(); messages != steps_.rend(); ++messages) {
-    ops.clear(), pieces.clear(), pieces.reserve(messages->size());
-    for (const Message& message : *messages) {
-      auto& spans = pieces.emplace_back();
-      for (const Share& share : message.shares) spans.push_back(place(share));
-      ops.push_back(message.outgoing ? receive_pieces(message.move, spans)
-                                     : send_pieces(message.move, spans));
+      ops.push_back(message.outgoing == (way == Way::scatter)
+                        ? send_pieces(message.move, spans)
+                        : receive_pieces(message.move, spans));
     }
     node.step(ops);
   }
@@ -133,34 +120,14 @@ Span ring_share(Span block, const RingScatterPlan::Share& of, int j, int copies,
   return block.subspan(first * element_bytes, (last - first) * element_bytes);
 }
 
-namespace {
-
-/// f(plan, node, place) for all copies together, of blocks in `all`.
-template <class F>
-void ring_copies(Node& node, Blocks all, Rank root, HalfWay half, Bytes element_bytes, F f) {
+void run_rings(Node& node, Way way, Blocks all, Rank root, HalfWay half, Bytes element_bytes) {
   const auto plans = ring_scatter_plans(node, root, half);
   const auto copies = static_cast<int>(plans.size());
   together(node, copies, [&](int j, Node& own) {
-    f(plans[static_cast<std::size_t>(j)], own, [&, j](const RingScatterPlan::Share& of) {
+    plans[static_cast<std::size_t>(j)].run(own, way, [&, j](const RingScatterPlan::Share& of) {
       return ring_share(all[of.block], of, j, copies, half, element_bytes);
     });
   });
-}
-
-}  // namespace
-
-void scatter_rings(Node& node, Blocks all, Rank root, HalfWay half, Bytes element_bytes) {
-  ring_copies(node, all, root, half, element_bytes,
-              [](const RingScatterPlan& plan, Node& own, const RingScatterPlan::Place& place) {
-                plan.scatter(own, place);
-              });
-}
-
-void gather_rings(Node& node, Blocks all, Rank root, HalfWay half, Bytes element_bytes) {
-  ring_copies(node, all, root, half, element_bytes,
-              [](const RingScatterPlan& plan, Node& own, const RingScatterPlan::Place& place) {
-                plan.gather(own, place);
-              });
 }
 
 Prediction ring_scatter_cost(const Topology& topology, HalfWay half) {

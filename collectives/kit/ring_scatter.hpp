@@ -4,6 +4,7 @@
 
 #include "wormcube/collectives/core/algorithm.hpp"
 #include "wormcube/collectives/kit/all_port.hpp"
+#include "wormcube/collectives/kit/reversible.hpp"
 
 #include <functional>
 #include <map>
@@ -29,8 +30,7 @@ class RingScatterPlan {
   /// \param first  the wide dimension that this copy begins with
   RingScatterPlan(const Topology& topology, Rank r, Rank root, int first, HalfWay half);
 
-  void scatter(Node& node, const Place& place) const;
-  void gather(Node& node, const Place& place) const;
+  void run(Node& node, Way way, const Place& place) const;
   /// Calls f(share) for all that a node receives from another one in a scatter.
   template <class F>
   void for_each_taken(F f) const {
@@ -52,8 +52,7 @@ class RingScatterPlan {
 };
 
 /// All copies together, of blocks that lie in `all` on every node.
-void scatter_rings(Node& node, Blocks all, Rank root, HalfWay half, Bytes element_bytes = 1);
-void gather_rings(Node& node, Blocks all, Rank root, HalfWay half, Bytes element_bytes = 1);
+void run_rings(Node& node, Way way, Blocks all, Rank root, HalfWay half, Bytes element_bytes = 1);
 /// This node's plans, one for each copy.
 std::span<const RingScatterPlan> ring_scatter_plans(Node& node, Rank root, HalfWay half);
 /// A share of the j-th copy's part of a block.

@@ -29,7 +29,7 @@ void reduce_ring_all_port(Node& node, const Call& call) {
   const Blocks parts(r == root ? call.output.all() : passing.span(), offsets);
   reduce_scatter_copies(node, all_port_plans(node, half), reduction,
                         ConstBlocks(call.input.all(), offsets), parts[r]);
-  gather_rings(node, parts, root, half, reduction.element_bytes);
+  run_rings(node, Way::gather, parts, root, half, reduction.element_bytes);
 }
 
 }  // namespace

@@ -4,10 +4,9 @@
 #pragma once
 
 #include "wormcube/collectives/kit/holding.hpp"
+#include "wormcube/collectives/kit/reversible.hpp"
 
 namespace wormcube {
-
-enum class Way : std::uint8_t { scatter, gather };
 
 /// The steps of dimension d. A line takes part when its nodes agree with the root in all later
 /// dimensions.

@@ -1,7 +1,7 @@
-// Scatter in both directions of all rings.
+// Scatter and gather in both directions of all rings.
 // SPDX-License-Identifier: Apache-2.0
-#include "wormcube/collectives/core/algorithm.hpp"
 #include "wormcube/collectives/kit/all_port.hpp"
+#include "wormcube/collectives/kit/reversible.hpp"
 #include "wormcube/collectives/kit/ring_scatter.hpp"
 #include "wormcube/runtime/node/together.hpp"
 
@@ -9,9 +9,9 @@ namespace wormcube {
 
 namespace {
 
-/// The root's block q to node q, in both directions of every ring at once, to neighbours, the
-/// bundle for the farthest nodes first; one dimension after another. D rotated copies of a D-th
-/// part of each block; `split` halves the blocks for half way round.
+/// The root's block q to node q (a gather: backwards), in both directions of every ring at once, to
+/// neighbours, the bundle for the farthest nodes first; one dimension after another. D rotated
+/// copies of a D-th part of each block; `split` halves the blocks for half way round.
 ///
 /// Network  ring or torus of any sides; all-port.
 /// Cost     sides n: D floor(n/2) steps; (p - 1)/(2 D) blocks if n is odd or half=split, which is
@@ -20,23 +20,28 @@ namespace {
 /// Links    each link carries one message in a step.
 /// Source   N. Jain, Y. Sabharwal, Optimal bucket algorithms for large MPI collectives on torus
 ///          interconnects, ICS 2010 (abstract); the algorithm here is ours after it.
-void scatter_ring_all_port(Node& node, const Call& call) {
+template <Way way>
+void in_both_directions(Node& node, const Call& call) {
   const Rank root = call.arguments.root;
   const HalfWay half = half_of(call.options);
-  if (node.rank() == root) node.local([&] { copy(call.input[root], call.output.all()); });
+  const Reversible blocks(way, call);
+  const Span own = blocks.own.all();
+  if (node.rank() == root) blocks.move(node, blocks.all[root], own);
   const auto plans = ring_scatter_plans(node, root, half);
   const auto copies = static_cast<int>(plans.size());
-  const Blocks all(only_read(call.input.all()), call.input.count());
-  const RingScatterRoom room(node, plans, half, all, call.output.all(), root);
-  together(node, copies, [&](int j, Node& own) {
-    plans[static_cast<std::size_t>(j)].scatter(
-        own, [&](const RingScatterPlan::Share& of) { return room(of, j, copies); });
+  const RingScatterRoom room(node, plans, half, blocks.all, own, root);
+  together(node, copies, [&](int j, Node& part) {
+    const RingScatterPlan& plan = plans[static_cast<std::size_t>(j)];
+    const auto place = [&](const RingScatterPlan::Share& of) { return room(of, j, copies); };
+    plan.run(part, way, place);
   });
 }
 
 }  // namespace
 
 WORMCUBE_ALGORITHMS(scatter_ring_all_port) = ring_scatters(operations::scatter,
-                                                           scatter_ring_all_port);
+                                                           in_both_directions<Way::scatter>);
+WORMCUBE_ALGORITHMS(gather_ring_all_port) = ring_scatters(operations::gather,
+                                                          in_both_directions<Way::gather>);
 
 }  // namespace wormcube

@@ -1,4 +1,4 @@
-// Bytes as text.
+// Bytes and figures as text.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -10,5 +10,10 @@ namespace wormcube {
 std::string memory_text(double bytes);
 /// "4 KiB", "1.50 GiB", "100 B": whole numbers as they are, others with two decimals.
 std::string bytes_text(double bytes);
+
+/// Four significant digits without an exponent from 1e-4 on, as times and rates need.
+std::string figure_text(double value);
+/// The same; a whole number as it is.
+std::string count_text(double value);
 
 }  // namespace wormcube

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "wormcube/runtime/base/error.hpp"
+#include "wormcube/runtime/base/text.hpp"  // IWYU pragma: export
 #include "wormcube/runtime/schedule/text_words.hpp"
 
 #include <algorithm>
@@ -15,16 +16,6 @@
 #include <fmt/core.h>
 
 namespace wormcube {
-
-/// Text in an error message: shortened, and without control characters.
-inline std::string shown(std::string_view text, std::size_t most = 40) {
-  std::string out;
-  for (const char c : text.substr(0, most)) {
-    const auto byte = static_cast<unsigned char>(c);
-    out += byte < 0x20 || byte >= 0x7f ? fmt::format("\\x{:02x}", byte) : std::string(1, c);
-  }
-  return out + (text.size() > most ? "..." : "");
-}
 
 /// Reads a text line by line, word by word. `#` starts a comment, blanks mean nothing.
 class LineReader {

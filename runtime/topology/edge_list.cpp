@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "wormcube/runtime/base/error.hpp"
 #include "wormcube/runtime/base/numbers.hpp"
+#include "wormcube/runtime/base/text.hpp"
 #include "wormcube/runtime/topology/graph.hpp"
 
 #include <algorithm>
@@ -37,13 +38,7 @@ std::vector<std::string_view> words(std::string_view line) {
   }
 }
 
-/// A word of a file in an error message: short, and without control characters.
-std::string shown(std::string_view word) {
-  constexpr std::size_t most = 24;
-  std::string text;
-  for (const char c : word.substr(0, most)) text += c >= ' ' && c <= '~' ? c : '?';
-  return word.size() > most ? text + ".." : text;
-}
+constexpr std::size_t most_shown = 24;  // bytes of a word, in errors
 
 class Reader {
  public:
@@ -119,13 +114,15 @@ class Reader {
   Rank vertex(std::string_view word) const {
     const auto is_digit = [](char c) { return c >= '0' && c <= '9'; };
     if (!std::ranges::all_of(word, is_digit)) {
-      fail(fmt::format(
-          "'{}' is not a vertex number; expected a whole number of 0 or more{}", shown(word),
-          word.find(';') != word.npos ? " (separate numbers with spaces or ',')" : ""));
+      fail(
+          fmt::format("'{}' is not a vertex number; expected a whole number of 0 or more{}",
+                      shown(word, most_shown),
+                      word.find(';') != word.npos ? " (separate numbers with spaces or ',')" : ""));
     }
     const auto value = number_of<std::int64_t>(word);
     if (!value || *value > max_vertex) {
-      fail(fmt::format("vertex {} is too large; vertices may be 0 to {}", shown(word), max_vertex));
+      fail(fmt::format("vertex {} is too large; vertices may be 0 to {}", shown(word, most_shown),
+                       max_vertex));
     }
     return static_cast<Rank>(*value);
   }

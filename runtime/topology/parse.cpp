@@ -2,9 +2,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "wormcube/runtime/base/error.hpp"
 #include "wormcube/runtime/base/numbers.hpp"
+#include "wormcube/runtime/base/text.hpp"
 #include "wormcube/runtime/topology/families.hpp"
 #include "wormcube/runtime/topology/topology.hpp"
-#include "wormcube/runtime/topology/words.hpp"
 
 #include <algorithm>
 #include <array>

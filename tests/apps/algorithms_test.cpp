@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "wormcube/apps/common/algorithms.hpp"
 
+#include "wormcube/collectives/choose/ranking.hpp"
 #include "wormcube/runtime/base/error.hpp"
 
 #include <catch2/catch.hpp>
@@ -35,7 +36,8 @@ TEST_CASE("algorithms are named for one operation, or for each that has the name
 TEST_CASE("without a name the cheapest runs, for uneven blocks through its namesake", "[apps]") {
   const auto topology = Topology::parse("hypercube:4");
   CHECK(chosen("auto", operations::broadcast, "hypercube:4") ==
-        cheapest(operations::broadcast, topology, CostModel{}, 64, Ports::one).text());
+        cheapest({.operation = operations::broadcast, .topology = topology, .block_bytes = 64})
+            .text());
   // Both take p - 1 steps; links of a ring carry fewer messages at once by the one than the other.
   for (const char* const name : {"ring:16", "complete:7", "mesh:4x4", "hypercube:4"}) {
     const auto network = Topology::parse(name);
@@ -55,9 +57,9 @@ TEST_CASE("without a name the cheapest runs, for uneven blocks through its names
 TEST_CASE("a chooser overrides the formulas, for uneven blocks through the namesake of its pick",
           "[apps]") {
   const auto topology = Topology::parse("hypercube:4");
-  const AutoChooser takes_shift = [](Operation operation, const Topology&, const CostModel&, Bytes,
-                                     Ports, const Arguments&) {
-    return parse_collective(operation, operation == operations::alltoall ? "shift" : "hypercube");
+  const AutoChooser takes_shift = [](const Choice& choice) {
+    return parse_collective(choice.operation,
+                            choice.operation == operations::alltoall ? "shift" : "hypercube");
   };
   const Algorithms chosen("broadcast=halving", operations_used, {}, Ports::one, takes_shift);
   CHECK(chosen.choose(operations::alltoall, topology, 64).text() == "shift");

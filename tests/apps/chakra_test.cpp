@@ -2,9 +2,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "wormcube/apps/formats/chakra.hpp"
 
-#include "wormcube/apps/cli/options/modelled.hpp"
 #include "wormcube/apps/formats/protobuf.hpp"
 #include "wormcube/collectives/core/registry.hpp"
+#include "wormcube/collectives/harness/contract.hpp"
 #include "wormcube/runtime/base/error.hpp"
 #include "wormcube/runtime/schedule/check.hpp"
 #include "wormcube/tests/apps/formats_support.hpp"

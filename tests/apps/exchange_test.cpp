@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "wormcube/apps/common/exchange.hpp"
 
+#include "wormcube/collectives/choose/ranking.hpp"
 #include "wormcube/runtime/base/error.hpp"
 #include "wormcube/tests/apps/support.hpp"
 #include "wormcube/tests/collectives/built_in.hpp"
@@ -39,12 +40,17 @@ TEST_CASE("resolving chooses the cheapest for the block's size, and refuses what
           "[apps]") {
   const auto torus = Topology::parse("torus:4x4");
   const Exchange small = resolve(find_exchange("auto"), torus, 16);
-  CHECK(small.collective.text() ==
-        cheapest(operations::alltoall, torus, small.model, 16, Ports::one).text());
+  CHECK(small.collective.text() == cheapest({.operation = operations::alltoall,
+                                             .topology = torus,
+                                             .block_bytes = 16,
+                                             .model = small.model})
+                                       .text());
   // Dear bytes, dear start-ups: another one.
   const CostModel dear{.startup_us = 1000};
   CHECK(resolve(find_exchange("auto", dear), torus, 1).collective.text() ==
-        cheapest(operations::alltoall, torus, dear, 1, Ports::one).text());
+        cheapest(
+            {.operation = operations::alltoall, .topology = torus, .block_bytes = 1, .model = dear})
+            .text());
   CHECK_THROWS_AS(resolve(find_exchange("hypercube-pairwise"), Topology::parse("ring:3"), 16),
                   UsageError);
   const Algorithm& broadcast = find_algorithm(operations::broadcast, "halving");

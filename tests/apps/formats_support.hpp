@@ -3,8 +3,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include "wormcube/apps/cli/options/modelled.hpp"
 #include "wormcube/collectives/core/registry.hpp"
+#include "wormcube/collectives/harness/contract.hpp"
 #include "wormcube/runtime/schedule/check.hpp"
 
 #include <functional>
@@ -50,7 +50,7 @@ inline void require_round_trips(const std::function<Schedule(const Schedule&)>& 
     CAPTURE(each.algorithm);
     const Topology topology = Topology::parse(each.network);
     const Collective collective = parse_collective(each.operation, each.algorithm);
-    const Schedule schedule = cli::record_call(collective, topology, 64, false);
+    const Schedule schedule = record_call(collective, topology, 64, false);
     const ScheduleReport before = counted(schedule), after = counted(there_and_back(schedule));
     CHECK(before.startups == after.startups);
     CHECK(before.messages == after.messages);

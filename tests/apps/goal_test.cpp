@@ -2,8 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "wormcube/apps/formats/goal.hpp"
 
-#include "wormcube/apps/cli/options/modelled.hpp"
 #include "wormcube/collectives/core/registry.hpp"
+#include "wormcube/collectives/harness/contract.hpp"
 #include "wormcube/runtime/base/error.hpp"
 #include "wormcube/runtime/schedule/check.hpp"
 #include "wormcube/tests/apps/formats_support.hpp"

@@ -4,6 +4,7 @@
 #include "wormcube/apps/reproduce/grama.hpp"
 #include "wormcube/apps/reproduce/paper.hpp"
 #include "wormcube/apps/reproduce/wang_tseng_steps.hpp"
+#include "wormcube/collectives/choose/ranking.hpp"
 
 #include <string>
 
@@ -92,7 +93,10 @@ TEST_CASE("auto chooses between A1 and Suh where the formulas cross") {
   // `auto` follows: dear start-ups favour few steps, dear bytes few blocks.
   const auto choice = [&](double startup_us) {
     model.startup_us = startup_us;
-    return cheapest(operations::alltoall, topology, model, block_bytes, Ports::one);
+    return cheapest({.operation = operations::alltoall,
+                     .topology = topology,
+                     .block_bytes = block_bytes,
+                     .model = model});
   };
   const Collective few_steps = choice(1e6), few_blocks = choice(0);
   for (const Collective& collective : admitted(operations::alltoall, topology)) {

@@ -2,8 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "wormcube/apps/formats/search.hpp"
 
-#include "wormcube/apps/cli/options/modelled.hpp"
 #include "wormcube/collectives/core/registry.hpp"
+#include "wormcube/collectives/harness/contract.hpp"
 #include "wormcube/collectives/harness/schedule_goal.hpp"
 
 #include <string>
@@ -27,8 +27,7 @@ apps::Searched search_as(const Schedule& schedule, const char* operation, Bytes 
                                block);
 }
 Schedule recorded(Operation operation, const char* algorithm, const char* network) {
-  return cli::record_call(parse_collective(operation, algorithm), Topology::parse(network), 8,
-                          false);
+  return record_call(parse_collective(operation, algorithm), Topology::parse(network), 8, false);
 }
 
 }  // namespace

@@ -2,9 +2,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "wormcube/apps/cli/commands/show_contents.hpp"
 #include "wormcube/collectives/core/registry.hpp"
-#include "wormcube/collectives/harness/choose.hpp"
 #include "wormcube/collectives/harness/naming.hpp"
 #include "wormcube/collectives/harness/schedule_goal.hpp"
+#include "wormcube/collectives/harness/weigh.hpp"
 #include "wormcube/runtime/base/error.hpp"
 #include "wormcube/tests/cli/program.hpp"
 

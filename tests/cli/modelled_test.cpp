@@ -1,8 +1,7 @@
 // Replayed times in `list`, `run` and the applications.
 // SPDX-License-Identifier: Apache-2.0
-#include "wormcube/apps/cli/options/modelled.hpp"
-
-#include "wormcube/collectives/harness/choose.hpp"
+#include "wormcube/collectives/choose/ranking.hpp"
+#include "wormcube/collectives/choose/replayed.hpp"
 #include "wormcube/tests/cli/program.hpp"
 #include "wormcube/tests/sanitized.hpp"
 
@@ -78,11 +77,15 @@ TEST_CASE("a call's replayed time is the same alone and among others", "[cli][re
   for (const Operation operation : {operations::alltoall, operations::broadcast}) {
     Weights weights(topology, false);
     for (const Ports ports : {Ports::one, Ports::all}) {
-      const auto ranked = ranking(operation, topology, cost, 1024, ports, {});
+      const auto ranked = ranking({.operation = operation,
+                                   .topology = topology,
+                                   .block_bytes = 1024,
+                                   .ports = ports,
+                                   .model = cost});
       REQUIRE(ranked.size() > 3);
       MachineModel model;
-      cli::ReplayedTimes alone(topology, model), together(topology, model), two(topology, model);
-      together.compute(ranked, 1024, ports, cli::CallFigures::all);
+      ReplayedTimes alone(topology, model), together(topology, model), two(topology, model);
+      together.compute(ranked, 1024, ports, CallFigures::all);
       {
         const tbb::global_control one(tbb::global_control::max_allowed_parallelism, 1);
         two.compute(ranked, 1024, ports, 2);
@@ -90,7 +93,7 @@ TEST_CASE("a call's replayed time is the same alone and among others", "[cli][re
       std::vector<std::int64_t> times;
       std::size_t left_out = 0;
       const auto all_port = [&](const Priced& priced) {
-        return cli::takes_all_ports(*priced.collective.algorithm, ports);
+        return takes_all_ports(*priced.collective.algorithm, ports);
       };
       for (const Priced& priced : ranked) {
         const auto figure = alone(priced.collective, 1024, all_port(priced)).figure;

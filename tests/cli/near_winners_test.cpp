@@ -1,10 +1,11 @@
 // Bounds and choices that replays hold up: on random networks, machines and calls.
 // SPDX-License-Identifier: Apache-2.0
-#include "wormcube/apps/cli/options/near_winners.hpp"
+#include "wormcube/collectives/choose/near_winners.hpp"
 
 #include "wormcube/apps/cli/commands/replay_figures.hpp"
 #include "wormcube/apps/common/machines.hpp"
 #include "wormcube/collectives/core/needs.hpp"
+#include "wormcube/collectives/harness/contract.hpp"
 #include "wormcube/tests/cli/program.hpp"
 #include "wormcube/tests/sanitized.hpp"
 
@@ -53,12 +54,12 @@ TEST_CASE("no replay takes less time than the bound on any algorithm", "[cli][re
     const Ports ports = random() % 2 == 0 ? Ports::one : Ports::all;
     const Bytes bytes = Bytes{8} << random() % 15;
     const Collective collective(algorithm, arguments_of(algorithm.operation));
-    const bool all_port = cli::takes_all_ports(algorithm, ports);
+    const bool all_port = takes_all_ports(algorithm, ports);
     if (refusal(collective, topology)) continue;
     MachineModel model = profile.model;
     model.all_port = all_port;
     const Routing routing(topology, 2);
-    const Schedule schedule = cli::record_call(collective, topology, bytes);
+    const Schedule schedule = record_call(collective, topology, bytes);
     const auto time = replay(schedule, routing, model).time;
     if (!time) continue;
     const cli::ReplayBounds bounds =
@@ -108,14 +109,19 @@ TEST_CASE("among algorithms near the lowest modelled time, the lowest replayed o
     const Bytes bytes = Bytes{1} << random() % 18;
     const Ports ports = random() % 2 == 0 ? Ports::one : Ports::all;
     const CostModel cost;
-    const auto ranked = ranking(operation, topology, cost, bytes, ports, arguments_of(operation));
+    const auto ranked = ranking({.operation = operation,
+                                 .topology = topology,
+                                 .block_bytes = bytes,
+                                 .ports = ports,
+                                 .model = cost,
+                                 .arguments = arguments_of(operation)});
     if (ranked.empty() || !ranked.front().us) continue;
-    const auto model = cli::machine_of(cost);
+    const auto model = machine_of(cost);
     REQUIRE(model);
-    cli::NearWinners near(topology, *model);
+    NearWinners near(topology, *model);
     const auto answers = near(ranked, bytes, ports);
     REQUIRE(answers.size() == ranked.size());
-    const std::size_t winner = cli::NearWinners::winner(answers);
+    const std::size_t winner = NearWinners::winner(answers);
     CAPTURE(topology.name(), operation->name, bytes, ranked[winner].collective.text());
     if (!answers[winner].figure) {
       CHECK(winner == 0);
@@ -123,11 +129,11 @@ TEST_CASE("among algorithms near the lowest modelled time, the lowest replayed o
     }
     ++decided;
     changed += winner == 0 ? 0 : 1;
-    cli::ReplayedTimes times(topology, *model);
+    ReplayedTimes times(topology, *model);
     for (std::size_t k = 0; k < ranked.size(); ++k) {
       if (!ranked[k].us || *ranked[k].us > 1.5 * *ranked.front().us) continue;
       const auto time = times(ranked[k].collective, bytes,
-                              cli::takes_all_ports(*ranked[k].collective.algorithm, ports));
+                              takes_all_ports(*ranked[k].collective.algorithm, ports));
       CHECK(answers[k].figure == time.figure);
       if (time.figure) CHECK(*answers[winner].figure <= *time.figure);
     }

@@ -1,8 +1,8 @@
 // The laws that every registered algorithm obeys on every network that it admits, with every
 // combination of its options. Each new algorithm is covered automatically.
 // SPDX-License-Identifier: Apache-2.0
+#include "wormcube/collectives/choose/ranking.hpp"
 #include "wormcube/collectives/harness/check.hpp"
-#include "wormcube/collectives/harness/choose.hpp"
 #include "wormcube/runtime/base/error.hpp"
 #include "wormcube/tests/collectives/built_in.hpp"
 #include "wormcube/tests/collectives/cases.hpp"
@@ -328,7 +328,10 @@ TEST_CASE("auto counts contention that no formula knows, and does not trust what
     const Topology topology = Topology::parse(text);
     Arguments arguments;
     if (operation->reduces) arguments.reduction = find_reduction("sum", "double");
-    return cheapest(operation, topology, CostModel{}, 4096, Ports::one, arguments);
+    return cheapest({.operation = operation,
+                     .topology = topology,
+                     .block_bytes = 4096,
+                     .arguments = arguments});
   };
   // Modelled without contention, pairwise and shift would be the cheapest.
   CHECK(chosen(operations::reduce_scatter, "ccc:3").name() == "ring");

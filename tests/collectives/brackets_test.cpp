@@ -2,11 +2,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "wormcube/collectives/harness/brackets.hpp"
 
+#include "wormcube/collectives/choose/ranking.hpp"
+#include "wormcube/collectives/choose/work.hpp"
 #include "wormcube/collectives/core/operations.hpp"
 #include "wormcube/collectives/core/reduction.hpp"
 #include "wormcube/collectives/harness/check.hpp"
-#include "wormcube/collectives/harness/choose.hpp"
-#include "wormcube/collectives/harness/work.hpp"
 #include "wormcube/runtime/base/hash.hpp"
 #include "wormcube/tests/collectives/built_in.hpp"
 
@@ -143,10 +143,18 @@ TEST_CASE("auto picks a form whose nodes round differently for exact operators o
         return may_differ_if_rounded(choose(arguments), topology);
       };
       const auto cheap = [&](const Arguments& arguments) {
-        return cheapest(operations::allreduce, topology, CostModel{}, 8, ports, arguments);
+        return cheapest({.operation = operations::allreduce,
+                         .topology = topology,
+                         .block_bytes = 8,
+                         .ports = ports,
+                         .arguments = arguments});
       };
       const auto least = [&](const Arguments& arguments) {
-        return least_work(operations::allreduce, topology, 8, ports, arguments);
+        return least_work({.operation = operations::allreduce,
+                           .topology = topology,
+                           .block_bytes = 8,
+                           .ports = ports,
+                           .arguments = arguments});
       };
       INFO(on);
       const bool is_small = std::ranges::max(topology.sizes()) <= 4;

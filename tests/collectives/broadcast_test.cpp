@@ -1,5 +1,6 @@
 // Broadcast: the rows of the textbook's ledger, step by step and in time; its errata; mutants.
 // SPDX-License-Identifier: Apache-2.0
+#include "wormcube/collectives/choose/ranking.hpp"
 #include "wormcube/runtime/base/error.hpp"
 #include "wormcube/runtime/node/forwarding_node.hpp"
 #include "wormcube/tests/collectives/ledger.hpp"
@@ -187,7 +188,9 @@ TEST_CASE("a split broadcast wins above the cut-off, on a hypercube", "[broadcas
     CHECK(us("scatter-allgather", 0.98 * cut) > us("halving", 0.98 * cut));
   }
   const auto chosen = [](const char* network, Bytes bytes) {
-    return cheapest(operations::broadcast, Topology::parse(network), CostModel{}, bytes, Ports::one)
+    return cheapest({.operation = operations::broadcast,
+                     .topology = Topology::parse(network),
+                     .block_bytes = bytes})
         .text();
   };
   CHECK(chosen("complete:64", 1 << 20) == "circulant:packets=23");  // round sqrt(1048.576 * 5 / 10)

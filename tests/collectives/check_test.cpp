@@ -2,9 +2,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "wormcube/collectives/harness/check.hpp"
 
-#include "wormcube/collectives/harness/choose.hpp"
 #include "wormcube/collectives/harness/contract.hpp"
 #include "wormcube/collectives/harness/judge.hpp"
+#include "wormcube/collectives/harness/weigh.hpp"
 #include "wormcube/runtime/base/error.hpp"
 #include "wormcube/tests/collectives/built_in.hpp"
 #include "wormcube/tests/collectives/cases.hpp"
@@ -414,4 +414,23 @@ TEST_CASE("a check of a network too large to route in is refused before any dry 
                     StartsWith("long ring: 9000 nodes and 18000 links; ") &&
                         Contains("messages are routed in graphs of up to 8192 nodes"));
   CHECK_FALSE(ran);
+}
+
+TEST_CASE("an algorithm of a name and a program is checked, and needs a source to be added",
+          "[collectives]") {
+  static const Algorithm bare{
+      .operation = operations::allgather,
+      .name = "bare",
+      .program = [](Node& node, const Call& call) {
+        const Rank p = node.size(), r = node.rank();
+        node.local([&] { copy(call.input[0], call.output[r]); });
+        for (Rank t = 1; t < p; ++t) {
+          const Rank from = mod(r - t, p);
+          node.step({send(mod(r + t, p), call.input[0]), receive(from, call.output[from])});
+        }
+      }};
+  const CheckResult result = check_collective(Collective(bare), Topology::parse("ring:5"));
+  CHECK(result.passed());
+  CHECK(result.report.startups == 4);
+  CHECK_THROWS_WITH(add_algorithm(bare, "test"), Contains("has no summary"));
 }

@@ -1,7 +1,10 @@
 // How algorithms are ranked: which contention is known, from where, and what is left out.
 // SPDX-License-Identifier: Apache-2.0
-#include "wormcube/collectives/harness/choose.hpp"
-
+#include "wormcube/collectives/choose/comparison.hpp"
+#include "wormcube/collectives/choose/contest.hpp"
+#include "wormcube/collectives/choose/measured.hpp"
+#include "wormcube/collectives/choose/ranking.hpp"
+#include "wormcube/collectives/choose/work.hpp"
 #include "wormcube/collectives/harness/check.hpp"
 #include "wormcube/collectives/harness/contract.hpp"
 #include "wormcube/runtime/base/error.hpp"
@@ -88,8 +91,8 @@ TEST_CASE("known times stand before bounds, and bounds before nothing") {
 TEST_CASE("a broadcast whose contention is unknown does not win over one that is known") {
   const auto network = GENERATE("mesh:64x64", "torus:64x64");
   const Topology topology = Topology::parse(network);
-  const auto ranked =
-      ranking(operations::broadcast, topology, CostModel(), Bytes{1} << 20, Ports::one);
+  const auto ranked = ranking(
+      {.operation = operations::broadcast, .topology = topology, .block_bytes = Bytes{1} << 20});
   REQUIRE(!ranked.empty());
   CHECK(ranked.front().collective.name() == "scatter-allgather");
   CHECK(ranked.front().weighed.contention != Contention::unknown);
@@ -127,8 +130,10 @@ TEST_CASE("weights ask each collective once") {
 TEST_CASE("algorithms that need more ports or an order of their own are not ranked") {
   const auto ranked = [](const char* operation, const char* network, Ports ports) {
     std::vector<const Algorithm*> algorithms;
-    for (const Priced& priced :
-         ranking(parse_operation(operation), Topology::parse(network), CostModel(), 64, ports)) {
+    for (const Priced& priced : ranking({.operation = parse_operation(operation),
+                                .topology = Topology::parse(network),
+                                .block_bytes = 64,
+                                .ports = ports})) {
       algorithms.push_back(priced.collective.algorithm);
     }
     return algorithms;
@@ -170,8 +175,8 @@ TEST_CASE("algorithms with unknown contention and no known time are ranked last"
   static const bool added = (add_algorithm(unknown, "a test"), true);
   CHECK(added);
   open = true;
-  const auto ranked =
-      ranking(operations::barrier, Topology::parse("ring:4"), CostModel(), 0, Ports::one);
+  const auto ranked = ranking(
+      {.operation = operations::barrier, .topology = Topology::parse("ring:4"), .block_bytes = 0});
   open = false;
   REQUIRE(ranked.size() > 1);
   CHECK(ranked.back().collective.name() == "test-unknown");
@@ -190,7 +195,9 @@ TEST_CASE("the number of segments of an all-reduce on a mesh is the cheapest of 
     Weights weights(topology, false);
     std::int64_t before = 0;
     for (const Bytes bytes : {Bytes{64}, Bytes{1} << 14, Bytes{1} << 20, Bytes{1} << 30}) {
-      const auto form = cheapest_form(algorithm, weights, model, bytes, arguments, Bits::same);
+      const auto form = cheapest_form(
+          algorithm, {operations::allreduce, topology, bytes, Ports::one, model, arguments},
+          weights);
       REQUIRE(form);
       const std::int64_t segments = form->collective.options.number("segments");
       INFO(network << ", " << bytes << " B, " << segments << " segments");
@@ -213,8 +220,68 @@ TEST_CASE("the number of segments of an all-reduce on a mesh is the cheapest of 
   // The bound is 0.5625, and one segment needs 0.984. More than 64 cost more start-ups than they save.
   const Topology mesh = Topology::parse("mesh:8x8");
   Weights weights(mesh, false);
-  const auto ranked =
-      ranking(operations::allreduce, weights, model, Bytes{1} << 30, Ports::all, arguments);
+  const auto ranked = ranking({.operation = operations::allreduce,
+                               .topology = weights.topology(),
+                               .block_bytes = Bytes{1} << 30,
+                               .ports = Ports::all,
+                               .model = model,
+                               .arguments = arguments},
+                              weights);
   CHECK(ranked.front().collective.text() == "all-port:segments=64");
   CHECK(*ranked.front().weighed.prediction.link_blocks < 0.576);
+}
+
+TEST_CASE("a program chooses by replay, by work and near the formulas, as the command does",
+          "[collectives]") {
+  const Topology torus = Topology::parse("torus:4x4");
+  const Choice choice{.operation = operations::alltoall, .topology = torus};
+  ReplayedTimes times(torus);
+  EmulationWork work(torus);
+  for (CallFigures* const figures : {static_cast<CallFigures*>(&times),  //
+                                     static_cast<CallFigures*>(&work)}) {
+    const auto [least, figure] = figures->least(choice);
+    REQUIRE(figure);
+    const Contest contest =
+        contest_of(ranking(choice), choice.block_bytes, choice.ports, figures, nullptr);
+    CHECK(contest.winner().collective().text() == least.text());
+    CHECK(contest.winner().us == figures->shown(*figure));
+    for (const Contestant& each : contest.ranked) {
+      if (each.answer && each.answer->figure) CHECK(*each.answer->figure >= *figure);
+    }
+  }
+  CHECK(work.least(choice).collective.text() == least_work(choice).text());
+  const std::string near = cheapest_or_near(choice).text();
+  NearWinners winners(torus, *machine_of(choice.model));
+  const Contest contest =
+      contest_of(ranking(choice), choice.block_bytes, choice.ports, nullptr, &winners);
+  CHECK(contest.winner().collective().text() == near);
+}
+
+TEST_CASE("measured times are those of a run on machines of the library's", "[collectives]") {
+  const Topology ring = Topology::parse("ring:4");
+  MeasuredTimes times(ring, {.executor = ExecutorKind::fibers}, 1);
+  const auto [least, us] =
+      times.least({.operation = operations::allgather, .topology = ring, .block_bytes = 8});
+  CHECK(us.value_or(0) > 0);
+  CHECK_FALSE(refusal(least, ring));
+}
+
+TEST_CASE("crossovers of a comparison are exact to an element, and the difference is explained",
+          "[collectives]") {
+  const Topology cube = Topology::parse("hypercube:4");
+  Comparison comparison({.operation = operations::alltoall, .topology = cube},
+                        {"hypercube-combine", "hypercube-pairwise"}, nullptr);
+  const std::size_t first = fastest_of(comparison.at(1)), last = fastest_of(comparison.at(1 << 20));
+  REQUIRE(first != last);
+  const auto crossovers = comparison.crossovers(1, 1 << 20, first, last);
+  REQUIRE(crossovers.size() == 1);
+  const auto& [after, from, before, next, exact] = crossovers.front();
+  CHECK(exact);
+  CHECK(from == after + 1);
+  CHECK(fastest_of(comparison.at(after)) == first);
+  CHECK(fastest_of(comparison.at(from)) == last);
+  const auto lines = explain(comparison.at(from), from, "formula");
+  REQUIRE(lines.size() == 1);
+  CHECK(lines.front().find("is the fastest") != std::string::npos);
+  CHECK(lines.front().find("takes longer") != std::string::npos);
 }

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "wormcube/collectives/alltoall/mesh_order.hpp"
 
+#include "wormcube/collectives/choose/ranking.hpp"
 #include "wormcube/collectives/core/registry.hpp"
 
 #include <algorithm>
@@ -228,8 +229,10 @@ TEST_CASE(
       least = std::min(least, time);
     }
     // Where suh-mesh is the choice of all, it is with this order.
-    const Collective chosen =
-        cheapest(operations::alltoall, topology, model, block_bytes, Ports::one);
+    const Collective chosen = cheapest({.operation = operations::alltoall,
+                                        .topology = topology,
+                                        .block_bytes = block_bytes,
+                                        .model = model});
     if (chosen.name() == "suh-mesh") CHECK(chosen.text() == cheapest_one.text());
     return cheapest_one.options.choice<MeshOrder>("order");
   };

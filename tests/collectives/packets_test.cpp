@@ -2,8 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "wormcube/collectives/kit/packets.hpp"
 
+#include "wormcube/collectives/choose/ranking.hpp"
 #include "wormcube/collectives/harness/check.hpp"
-#include "wormcube/collectives/harness/choose.hpp"
 #include "wormcube/runtime/base/error.hpp"
 
 #include <catch2/catch.hpp>
@@ -80,8 +80,13 @@ TEST_CASE("the chosen number of packets is no slower than one, half or twice as 
   for (const Operation operation : all_operations) {
     Arguments arguments;
     if (operation->reduces) arguments.reduction = find_reduction("sum", "double");
-    for (const Priced& priced :
-         ranking(operation, topology, model, bytes, Ports::all, arguments, Bits::any)) {
+    for (const Priced& priced : ranking({.operation = operation,
+                                .topology = topology,
+                                .block_bytes = bytes,
+                                .ports = Ports::all,
+                                .model = model,
+                                .arguments = arguments,
+                                .bits = Bits::any})) {
       const Algorithm& algorithm = *priced.collective.algorithm;
       if (algorithm.settle == nullptr || !priced.us) continue;
       Collective other = priced.collective;

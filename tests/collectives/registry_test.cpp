@@ -2,9 +2,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "wormcube/collectives/core/registry.hpp"
 
+#include "wormcube/collectives/choose/ranking.hpp"
 #include "wormcube/collectives/core/plugin.hpp"
 #include "wormcube/collectives/harness/check.hpp"
-#include "wormcube/collectives/harness/choose.hpp"
 #include "wormcube/collectives/kit/links.hpp"
 #include "wormcube/tests/collectives/built_in.hpp"
 #include "wormcube/tests/collectives/cases.hpp"
@@ -275,8 +275,8 @@ TEST_CASE("the cheapest is sought among all combinations of choices", "[collecti
   static const bool added = (add_algorithm(paired, "a test"), true);
   CHECK(added);
   open = true;
-  const Collective best =
-      cheapest(operations::barrier, Topology::parse("ring:4"), CostModel{}, 0, Ports::one);
+  const Collective best = cheapest(
+      {.operation = operations::barrier, .topology = Topology::parse("ring:4"), .block_bytes = 0});
   open = false;
   CHECK(best.text() == "test-paired:first=a:second=z");
 }
@@ -382,7 +382,11 @@ TEST_CASE("the cheapest algorithm is admitted, keeps to the ports, and no other 
          {Operation(operations::broadcast), Operation(operations::alltoall),
           Operation(operations::alltoallv), Operation(operations::barrier)}) {
       INFO(to_string(operation) << " on " << topology.name() << " with " << bytes << " bytes");
-      const Collective best = cheapest(operation, topology, model, bytes, ports);
+      const Collective best = cheapest({.operation = operation,
+                                        .topology = topology,
+                                        .block_bytes = bytes,
+                                        .ports = ports,
+                                        .model = model});
       CHECK_FALSE(refusal(best, topology));
       CHECK((ports == Ports::all || best.algorithm->ports == Ports::one));
       const auto best_us = weigh(best, topology, bytes).ranked_us(model, bytes);
@@ -414,7 +418,12 @@ TEST_CASE("choosing weighs start-ups against bytes, and shared links against fre
   const auto choice = [](const char* topology, Bytes bytes, Ports ports = Ports::one) {
     CostModel model;
     model.rearrange_us = 0;
-    return cheapest(operations::alltoall, Topology::parse(topology), model, bytes, ports).name();
+    return cheapest({.operation = operations::alltoall,
+                     .topology = Topology::parse(topology),
+                     .block_bytes = bytes,
+                     .ports = ports,
+                     .model = model})
+        .name();
   };
   CHECK(choice("ring:7", 1 << 20) == "direct-product");  // 6 blocks; shift: 12 of time; ring: 21
   CHECK(choice("ring:27", 1 << 20) == "ring-bidirectional");  // 182 of time, as shift; ring: 351
@@ -425,14 +434,18 @@ TEST_CASE("choosing weighs start-ups against bytes, and shared links against fre
   OperationRow nobodys = operations::alltoall;
   nobodys.name = "nobodys";
   CHECK_THROWS_WITH(
-      cheapest(Operation(nobodys), Topology({samples::petersen()}), {}, 8, Ports::one),
+      cheapest({.operation = Operation(nobodys),
+                .topology = Topology({samples::petersen()}),
+                .block_bytes = 8}),
       Contains("nobodys has no one-port algorithm for petersen; `wormcube list` shows what"));
 }
 
 // Two start-ups: bruck, mesh, ring and shift; the first by name that is complete.
 TEST_CASE("auto picks the first name of equally fast algorithms", "[collectives]") {
-  CHECK(cheapest(operations::alltoall, Topology::parse("ring:3"), {}, 0, Ports::one).name() ==
-        "bruck");
+  CHECK(cheapest({.operation = operations::alltoall,
+                  .topology = Topology::parse("ring:3"),
+                  .block_bytes = 0})
+            .name() == "bruck");
 }
 
 TEST_CASE("auto leaves out baselines, algorithms that are slow to plan, and the parts of plan",
@@ -458,7 +471,8 @@ TEST_CASE("auto prefers an algorithm made for the available ports among equally 
     if (topology.nodes() > 12) continue;
     for (const Operation operation : all_operations) {
       if (operation->reduces) continue;
-      const Collective best = cheapest(operation, topology, {}, 8, Ports::all);
+      const Collective best = cheapest(
+          {.operation = operation, .topology = topology, .block_bytes = 8, .ports = Ports::all});
       const auto time = [&](const Collective& collective) {
         return weigh(collective, topology).ranked_us({}, 8);
       };
@@ -485,8 +499,11 @@ TEST_CASE("auto does not plan algorithms that are slow to plan", "[collectives]"
   for (const char* const text : {"line:3", "mesh:3x3", "ring:5"}) {
     CostModel free;
     free.startup_us = 0;
-    CHECK(cheapest(operations::alltoall, Topology::parse(text), free, 8, Ports::one).name() !=
-          "naive-direct");
+    CHECK(cheapest({.operation = operations::alltoall,
+                    .topology = Topology::parse(text),
+                    .block_bytes = 8,
+                    .model = free})
+              .name() != "naive-direct");
   }
 }
 

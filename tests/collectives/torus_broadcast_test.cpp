@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "wormcube/collectives/broadcast/torus_trees.hpp"
 #include "wormcube/collectives/broadcast/wang_tseng_tree.hpp"
+#include "wormcube/collectives/choose/ranking.hpp"
 #include "wormcube/collectives/harness/check.hpp"
 #include "wormcube/collectives/harness/contract.hpp"
 #include "wormcube/collectives/harness/run.hpp"
@@ -477,7 +478,10 @@ TEST_CASE("auto is the plan on all-port tori, also where others take as many ste
   for (const char* text : {"torus:3x3", "torus:5x5", "torus:6x10", "torus:8x8", "torus:16x16",
                            "torus:9x9x9", "torus:4x8x8", "torus:5x5x5x5", "torus:1x7", "ring:9"}) {
     const Topology topology = Topology::parse(text);
-    const Collective automatic = cheapest(operations::broadcast, topology, {}, 1024, Ports::all);
+    const Collective automatic = cheapest({.operation = operations::broadcast,
+                                           .topology = topology,
+                                           .block_bytes = 1024,
+                                           .ports = Ports::all});
     CAPTURE(text, automatic.text());
     CHECK(automatic.name() == "plan");
     // The least of all trees: what plan is made of, and the others.

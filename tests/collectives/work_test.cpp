@@ -1,10 +1,10 @@
 // The choice by work: what counts as work, and that the least is picked.
 // SPDX-License-Identifier: Apache-2.0
-#include "wormcube/collectives/harness/work.hpp"
+#include "wormcube/collectives/choose/work.hpp"
 
+#include "wormcube/collectives/choose/ranking.hpp"
 #include "wormcube/collectives/core/operations.hpp"
 #include "wormcube/collectives/harness/check.hpp"
-#include "wormcube/collectives/harness/choose.hpp"
 #include "wormcube/collectives/harness/contract.hpp"
 
 #include <algorithm>
@@ -120,7 +120,8 @@ TEST_CASE("of calls of equal work the cheapest by formula is taken") {
   const Topology pair = Topology::parse("ring:2");
   const Operation alltoall = parse_operation("alltoall");
   std::vector<std::pair<double, std::string>> works;
-  for (const Priced& priced : ranking(alltoall, pair, CostModel(), 64, Ports::one)) {
+  for (const Priced& priced :
+       ranking({.operation = alltoall, .topology = pair, .block_bytes = 64})) {
     if (!is_chosen_by_auto(*priced.collective.algorithm)) continue;
     const auto work = work_of(priced.collective, Routing(pair), 64);
     if (work) works.emplace_back(*work, priced.collective.text());
@@ -129,7 +130,8 @@ TEST_CASE("of calls of equal work the cheapest by formula is taken") {
   const auto work = &std::pair<double, std::string>::first;
   const auto least = std::ranges::min_element(works, {}, work);  // the first of them
   REQUIRE(std::ranges::count(works, least->first, work) > 1);
-  CHECK(least_work(alltoall, pair, 64, Ports::one).text() == least->second);
+  CHECK(least_work({.operation = alltoall, .topology = pair, .block_bytes = 64}).text() ==
+        least->second);
 }
 
 TEST_CASE("the choice by work is the least of what dry runs of the whole call count") {
@@ -143,10 +145,15 @@ TEST_CASE("the choice by work is the least of what dry runs of the whole call co
         const Operation asked = parse_operation(name);
         Arguments arguments;
         if (asked->reduces) arguments.reduction = find_reduction("sum", "double");
-        const Collective chosen = least_work(asked, topology, bytes, Ports::one, arguments);
+        const Collective chosen = least_work({.operation = asked,
+                                              .topology = topology,
+                                              .block_bytes = bytes,
+                                              .arguments = arguments});
         const double work = work_of(recorded(chosen, topology, bytes), routing, bytes, bytes);
-        for (const Priced& other :
-             ranking(asked, topology, CostModel(), bytes, Ports::one, arguments)) {
+        for (const Priced& other : ranking({.operation = asked,
+                                   .topology = topology,
+                                   .block_bytes = bytes,
+                                   .arguments = arguments})) {
           if (!is_chosen_by_auto(*other.collective.algorithm)) continue;
           CAPTURE(chosen.text(), other.collective.text());
           // Blocks that do not divide evenly are counted as if they did.
@@ -160,17 +167,20 @@ TEST_CASE("the choice by work is the least of what dry runs of the whole call co
 
 TEST_CASE("long exchanges are weighed by formula, and the choice still runs") {
   const Topology topology = Topology::parse("torus:20x20");
-  const Collective chosen = least_work(parse_operation("alltoall"), topology, 64, Ports::one);
+  const Collective chosen = least_work(
+      {.operation = parse_operation("alltoall"), .topology = topology, .block_bytes = 64});
   // 399 messages of each node are the most that anything takes; combining ones need some ten.
   CHECK(*chosen.predict(topology).startups < 100);
-  const Collective of_long = least_work(parse_operation("alltoall"), topology, 1 << 20, Ports::one);
+  const Collective of_long = least_work(
+      {.operation = parse_operation("alltoall"), .topology = topology, .block_bytes = 1 << 20});
   CHECK(*of_long.predict(topology).startups >= 399);
 }
 
 TEST_CASE("exchanges of short blocks send their blocks in runs") {
   // bine and bruck send the fewest bytes in the fewest messages, of blocks that lie apart.
   const Topology topology = Topology::parse("torus:16x16");
-  const Collective chosen = least_work(parse_operation("alltoall"), topology, 8, Ports::one);
+  const Collective chosen = least_work(
+      {.operation = parse_operation("alltoall"), .topology = topology, .block_bytes = 8});
   CAPTURE(chosen.text());
   CHECK(chosen.name() != "bine");
   CHECK(chosen.name() != "bruck");

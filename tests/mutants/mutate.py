@@ -58,8 +58,9 @@ ALL = f"ctest -j{os.cpu_count()} -L unit --stop-on-failure"  # a minute and a ha
 WALK = "algorithms"  # all algorithms that WORMCUBE_TEST_ONLY leaves
 TESTS = (("runtime/schedule/", "check prove record text golden phases harness block_array run_trace faults " + WALK),
          ("runtime/dataflow/", "named mutants written contents msccl mscclpp search"),
-         ("collectives/harness/choose", "choose registry work options brackets"),
-         ("collectives/harness/work", "work registry"),
+         ("collectives/choose/work", "work registry"),
+         ("collectives/choose/", "choose registry work options brackets near_winners modelled"),
+         ("collectives/harness/weigh", "choose registry work options brackets"),
          ("collectives/harness/memory", "memory_need harness run check"),
          ("collectives/harness/", "harness contract mutants needs call run registry work check " + WALK),
          ("collectives/kit/block_", "block_array torus_core " + WALK),
@@ -75,7 +76,6 @@ TESTS = (("runtime/schedule/", "check prove record text golden phases harness bl
          ("collectives/k_", "golden k_to_all " + WALK),
          ("collectives/shift", "golden shift " + WALK),
          ("collectives/scatter", "golden scatter_gather " + WALK),
-         ("collectives/gather", "golden scatter_gather " + WALK),
          ("collectives/", "registry needs options call contract harness block_array pattern_load reductions " + WALK))
 # For changes that are no operation's: one algorithm of each kind.
 KINDS = ("alltoall/suh-torus alltoall/suh-mesh alltoall/shift alltoall/product broadcast/park allgather/ring allreduce/ring "

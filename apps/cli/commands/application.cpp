@@ -3,9 +3,8 @@
 #include "wormcube/apps/cli/commands/application.hpp"
 
 #include "wormcube/apps/cli/options/algorithms.hpp"
+#include "wormcube/apps/cli/options/choosers.hpp"
 #include "wormcube/apps/cli/options/cluster.hpp"
-#include "wormcube/apps/cli/options/modelled.hpp"
-#include "wormcube/apps/cli/options/near_winners.hpp"
 #include "wormcube/apps/cli/options/numbers.hpp"
 #include "wormcube/collectives/harness/run.hpp"
 #include "wormcube/runtime/base/error.hpp"

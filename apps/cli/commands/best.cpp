@@ -1,19 +1,16 @@
 // wormcube best: the best algorithm for each network, block size and port model.
 // SPDX-License-Identifier: Apache-2.0
 #include "wormcube/apps/cli/commands/commands.hpp"
-#include "wormcube/apps/cli/commands/contest.hpp"
 #include "wormcube/apps/cli/core/json.hpp"
 #include "wormcube/apps/cli/core/print.hpp"
 #include "wormcube/apps/cli/core/time_limited.hpp"
 #include "wormcube/apps/cli/options/algorithms.hpp"
 #include "wormcube/apps/cli/options/choice.hpp"
+#include "wormcube/apps/cli/options/choosers.hpp"
 #include "wormcube/apps/cli/options/cost.hpp"
 #include "wormcube/apps/cli/options/equal_cost.hpp"
 #include "wormcube/apps/cli/options/help.hpp"
 #include "wormcube/apps/cli/options/machine.hpp"
-#include "wormcube/apps/cli/options/measured.hpp"
-#include "wormcube/apps/cli/options/modelled.hpp"
-#include "wormcube/apps/cli/options/near_winners.hpp"
 #include "wormcube/apps/cli/options/networks.hpp"
 #include "wormcube/apps/cli/options/numbers.hpp"
 #include "wormcube/apps/cli/options/ranked.hpp"
@@ -21,11 +18,10 @@
 #include "wormcube/apps/cli/output/progress.hpp"
 #include "wormcube/apps/cli/output/results.hpp"
 #include "wormcube/apps/cli/output/table.hpp"
-#include "wormcube/collectives/harness/choose.hpp"
+#include "wormcube/collectives/choose/contest.hpp"
 #include "wormcube/runtime/base/error.hpp"
 
 #include <algorithm>
-#include <iterator>
 #include <map>
 #include <memory>
 #include <utility>
@@ -62,55 +58,15 @@ std::vector<Operation> operations_of(const std::string& text) {
   return all;
 }
 
-/// By formula, and by replay those near the lowest; or by replaying or running those that have
-/// formulas.
-Contest contest_of(const BestCommand& options, Operation operation, Weights& weights, Bytes bytes,
-                   Ports ports, CallFigures* figures, NearWinners* near, MeasuredTimes* runs) {
-  Contest contest{bytes, {}};
-  auto ranked = options.ranked.rank(operation, weights, options.model, bytes, ports);
-  std::vector<CallFigures::Answer> replayed(ranked.size(), {{}, "--cost replay was not given"});
-  if (near != nullptr) replayed = (*near)(ranked, bytes, ports);
-  if (figures != nullptr) {
-    // The table names the best and the runner-up. Those without formulas do not take part.
-    constexpr std::size_t of_table = 2;
-    const bool whole = !options.output.text() || options.output.has_files();
-    std::vector<Priced> taking_part;
-    std::ranges::copy_if(ranked, std::back_inserter(taking_part),
-                         [](const Priced& each) { return each.us.has_value(); });
-    figures->compute(taking_part, bytes, ports, whole ? CallFigures::all : of_table);
-  }
-  for (std::size_t i = 0; i < ranked.size(); ++i) {
-    Contestant contestant{std::move(ranked[i]),
-                          std::move(replayed[i]),
-                          {{}, "--cost work was not given"},
-                          {{}, "--cost measured was not given"},
-                          {}};
-    contestant.us = contestant.priced.us;
-    contestant.first_by_formula = contest.ranked.empty() && contestant.us.has_value();
-    contestant.is_near_winner = contestant.replayed.figure.has_value();
-    contestant.by_formula = runs == nullptr && figures == nullptr && !contestant.is_near_winner;
-    if (contestant.is_near_winner) contestant.us = microseconds_of(*contestant.replayed.figure);
-    const bool all_port = takes_all_ports(*contestant.collective().algorithm, ports);
-    if (runs != nullptr && contestant.us) {
-      contestant.measured = (*runs)(contestant.collective(), bytes, all_port);
-      contestant.us = contestant.measured.us;
-    }
-    if (figures != nullptr && contestant.us) {
-      auto& answer = options.choice.by_work() ? contestant.work : contestant.replayed;
-      answer = (*figures)(contestant.collective(), bytes, all_port);
-      contestant.us.reset();
-      if (answer.figure) contestant.us = options.choice.cell_figure(*answer.figure);
-    }
-    contest.ranked.push_back(std::move(contestant));
-  }
-  std::ranges::stable_sort(contest.ranked, {}, [](const Contestant& contestant) {
-    return std::pair(!contestant.is_near_winner, standing(contestant.us, contestant.contention()));
-  });
-  return contest;
+/// "354.9r": replayed.
+std::string us_cell(const Contestant& contestant) {
+  return model_cell(contestant.us, contestant.at_least()) + (contestant.is_near_winner ? "r" : "");
 }
 
 /// \param is_named  by --algorithm
-Json ranked_json(const Contestant& contestant, const Topology& topology, bool is_named) {
+/// \param by        the cost that ranks
+Json ranked_json(const Contestant& contestant, const Topology& topology, bool is_named,
+                 std::string_view by) {
   const Priced& priced = contestant.priced;
   const char* const no_formula =
       is_named || is_chosen_by_auto(*priced.collective.algorithm)
@@ -124,12 +80,19 @@ Json ranked_json(const Contestant& contestant, const Topology& topology, bool is
   put(json, "model_time_us", json_value(priced.us), no_formula);
   put(json, "model_contention",
       priced.us ? Json(to_string(priced.weighed.contention)) : Json(nullptr), no_formula);
-  const auto put_figure = [&](const char* key, const CallFigures::Answer& answer) {
-    put(json, key, answer.figure ? Json(*answer.figure) : Json(nullptr), answer.reason);
+  const auto put_figure = [&](const char* key, std::string_view cost) {
+    const bool decides = contestant.answer && (cost == by || (cost == "replay" && by == "formula"));
+    const CallFigures::Answer none{{}, fmt::format("--cost {} was not given", cost)};
+    const CallFigures::Answer& answer = decides ? *contestant.answer : none;
+    Json figure(nullptr);
+    if (answer.figure) {
+      figure = cost == "measured" ? Json(microseconds_of(*answer.figure)) : Json(*answer.figure);
+    }
+    put(json, key, std::move(figure), answer.reason);
   };
-  put_figure("replayed_ps", contestant.replayed);
-  put_figure("work_bytes", contestant.work);
-  put(json, "measured_us", json_value(contestant.measured.us), contestant.measured.reason);
+  put_figure("replayed_ps", "replay");
+  put_figure("work_bytes", "work");
+  put_figure("measured_us", "measured");
   return json;
 }
 
@@ -165,7 +128,8 @@ Json contest_json(const BestCommand& options, Operation operation, const Topolog
   json["ties"] = won ? Json(contest.ties()) : Json::array();
   json["ranking"] = Json::array();
   for (const Contestant& each : contest.ranked) {
-    json["ranking"].push_back(ranked_json(each, topology, !options.ranked.names.empty()));
+    json["ranking"].push_back(
+        ranked_json(each, topology, !options.ranked.names.empty(), options.choice.by));
   }
   return json;
 }
@@ -210,8 +174,9 @@ void require_affordable(const BestCommand& options, const std::vector<Operation>
     where += (where.empty() ? "" : ", ") + topology.name();
     for (const Operation operation : operations) {
       for (const Ports ports : ports_of(options.ports)) {
-        const auto ranked =
-            options.ranked.rank(operation, weighed, options.model, sizes.front(), ports);
+        const auto ranked = options.ranked.rank(
+            options.ranked.choice(operation, topology, options.model, sizes.front(), ports),
+            weighed);
         messages += messages_of(ranked, topology.nodes()) * static_cast<double>(sizes.size());
       }
     }
@@ -285,6 +250,10 @@ ExitCode best(Context& context, const BestCommand& given) {
   bool any = false, any_near = false;
   std::vector<double> formula_ratios;
   std::vector<std::string> notes;
+  // The table names the best and the runner-up.
+  constexpr std::size_t of_table = 2;
+  const bool whole = !options.output.text() || options.output.has_files();
+  const std::size_t needed = whole ? CallFigures::all : of_table;
   const auto total = static_cast<long>(operations.size() * topologies.size() *
                                        ports_of(options.ports).size() * sizes.size());
   long done = 0;
@@ -300,12 +269,12 @@ ExitCode best(Context& context, const BestCommand& given) {
     for (Weights& weighed : weights) {
       const Topology& topology = weighed.topology();
       options.model = options.equal_cost.applied(model, topology);
-      const std::unique_ptr<CallFigures> figures = call_figures(options.choice, topology);
+      std::unique_ptr<CallFigures> figures = call_figures(options.choice, topology);
+      if (measured)
+        figures = measured_times(context, topology, options.machine, options.iterations);
       std::optional near = options.equal_cost.given()
                                ? std::nullopt
                                : near_winners(options.choice, options.model, topology);
-      std::optional<MeasuredTimes> runs;
-      if (measured) runs.emplace(context, topology, options.machine, options.iterations);
       const std::vector<Ports> all_ports = ports_of(options.ports);
       std::map<Ports, std::vector<Contest>> contests_of;
       for (const Bytes bytes : sizes) {
@@ -313,9 +282,11 @@ ExitCode best(Context& context, const BestCommand& given) {
           progress.doing(fmt::format("{} of {} on {}, {}", operation->name, size_text(bytes),
                                      topology.name(), ports_name(ports)));
           progress(done++, total);
-          contests_of[ports].push_back(contest_of(options, operation, weighed, bytes, ports,
-                                                  figures.get(), near ? &*near : nullptr,
-                                                  runs ? &*runs : nullptr));
+          const Choice choice =
+              options.ranked.choice(operation, topology, options.model, bytes, ports);
+          contests_of[ports].push_back(contest_of(options.ranked.rank(choice, weighed), bytes,
+                                                  ports, figures.get(), near ? &*near : nullptr,
+                                                  needed));
         }
       }
       std::string row;
@@ -339,7 +310,7 @@ ExitCode best(Context& context, const BestCommand& given) {
           any_near = any_near || (at.has_winner() && at.winner().is_near_winner);
           table.add({std::string(operation->name), topology.name(), std::string(to_string(ports)),
                      size_text(at.block_bytes), size_text(contests[last].block_bytes),
-                     name_of(at.winner()), at.winner().us_cell(), std::to_string(topology.links()),
+                     name_of(at.winner()), us_cell(at.winner()), std::to_string(topology.links()),
                      cell(links_time(options, topology, at)),
                      same_bits_cell(at.winner().collective(), topology),
                      second ? name_of(at.ranked[1]) : "-", cell(at.margin())},

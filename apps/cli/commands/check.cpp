@@ -9,14 +9,14 @@
 #include "wormcube/apps/cli/commands/sweep.hpp"
 #include "wormcube/apps/cli/core/time_limited.hpp"
 #include "wormcube/apps/cli/options/choice.hpp"
+#include "wormcube/apps/cli/options/choosers.hpp"
 #include "wormcube/apps/cli/options/help.hpp"
 #include "wormcube/apps/cli/options/machine.hpp"
-#include "wormcube/apps/cli/options/modelled.hpp"
-#include "wormcube/apps/cli/options/near_winners.hpp"
 #include "wormcube/apps/cli/options/networks.hpp"
 #include "wormcube/apps/cli/options/numbers.hpp"
 #include "wormcube/apps/cli/options/ranked.hpp"
 #include "wormcube/apps/cli/options/schedules.hpp"
+#include "wormcube/collectives/harness/weigh.hpp"
 #include "wormcube/runtime/base/error.hpp"
 
 #include <memory>

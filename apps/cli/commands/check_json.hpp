@@ -4,7 +4,7 @@
 
 #include "wormcube/apps/cli/core/json.hpp"
 #include "wormcube/collectives/harness/check.hpp"
-#include "wormcube/collectives/harness/choose.hpp"
+#include "wormcube/collectives/harness/weigh.hpp"
 
 namespace wormcube::cli {
 

@@ -1,7 +1,6 @@
 // wormcube compare: the times of a few algorithms by block size, where they cross, and why.
 // SPDX-License-Identifier: Apache-2.0
 #include "wormcube/apps/cli/commands/commands.hpp"
-#include "wormcube/apps/cli/commands/compare_text.hpp"
 #include "wormcube/apps/cli/commands/draw.hpp"
 #include "wormcube/apps/cli/commands/plots.hpp"
 #include "wormcube/apps/cli/core/provenance.hpp"
@@ -9,10 +8,9 @@
 #include "wormcube/apps/cli/options/algorithms.hpp"
 #include "wormcube/apps/cli/options/call.hpp"
 #include "wormcube/apps/cli/options/choice.hpp"
+#include "wormcube/apps/cli/options/choosers.hpp"
 #include "wormcube/apps/cli/options/help.hpp"
 #include "wormcube/apps/cli/options/machine.hpp"
-#include "wormcube/apps/cli/options/measured.hpp"
-#include "wormcube/apps/cli/options/modelled.hpp"
 #include "wormcube/apps/cli/options/networks.hpp"
 #include "wormcube/apps/cli/options/numbers.hpp"
 #include "wormcube/apps/cli/options/ranked.hpp"
@@ -20,6 +18,7 @@
 #include "wormcube/apps/cli/output/progress.hpp"
 #include "wormcube/apps/cli/output/results.hpp"
 #include "wormcube/apps/draw/picture.hpp"
+#include "wormcube/collectives/choose/comparison.hpp"
 #include "wormcube/runtime/base/error.hpp"
 
 #include <algorithm>
@@ -61,125 +60,54 @@ std::string choices_text(const Options& options) {
   return text;
 }
 
-/// The algorithms' times, for one size after another.
-class Comparison {
- public:
-  Comparison(Context& context, const CompareCommand& options, const Topology& topology)
-      : options_(options), weights_(topology, options.model.bus_us.has_value()) {
-    const Operation operation = parse_operation(options.operation);
-    const Arguments arguments = options.call.resolve(operation);
-    for (const std::string& name : options.algorithm.names) {
-      if (name == "auto" || name == "all") {
-        throw UsageError(fmt::format(
-            "compare needs the names of algorithms, not '{}'; `wormcube best` compares all", name));
-      }
+/// Throws UsageError unless --algorithm names a few algorithms that run here.
+void require_compared(const CompareCommand& options, Operation operation, const Topology& topology,
+                      const Arguments& arguments) {
+  for (const std::string& name : options.algorithm.names) {
+    if (name == "auto" || name == "all") {
+      throw UsageError(fmt::format(
+          "compare needs the names of algorithms, not '{}'; `wormcube best` compares all", name));
     }
-    // Refuses those that do not run here.
-    const Selection selection =
-        select(options.algorithm, operation, topology, arguments, options.model, 1, false);
-    if (selection.collectives.size() < 2 || selection.collectives.size() > most_compared) {
-      throw UsageError(
-          fmt::format("--algorithm: compare needs 2 to {} algorithms, as in "
-                      "--algorithm A,B; given: {}",
-                      most_compared, names_text(options.algorithm)));
+  }
+  const Selection selection =
+      select(options.algorithm, operation, topology, arguments, options.model, 1, false);
+  if (selection.collectives.size() >= 2 && selection.collectives.size() <= most_compared) return;
+  throw UsageError(
+      fmt::format("--algorithm: compare needs 2 to {} algorithms, as in --algorithm A,B; given: {}",
+                  most_compared, names_text(options.algorithm)));
+}
+
+/// "swing: form=latency up to 4K, form=parts from 8K": the cheapest options of names without any.
+std::vector<std::string> forms(const Comparison& comparison, std::span<const Bytes> sizes,
+                               std::span<const std::vector<ComparedCall>> rows) {
+  const std::vector<Collective>& open = comparison.collectives();
+  std::vector<std::string> lines;
+  for (std::size_t i = 0; i < open.size(); ++i) {
+    if (open[i].text() != open[i].name()) continue;
+    std::string line, last;
+    for (std::size_t row = 0; row < rows.size(); ++row) {
+      const std::string form = choices_text(rows[row][i].collective.options);
+      if (row > 0 && form == last) continue;
+      if (row > 0) line += fmt::format(" up to {}, ", size_text(sizes[row - 1]));
+      line += form.empty() ? "default options" : form;
+      last = form;
+      if (row > 0) line += fmt::format(" from {}", size_text(sizes[row]));
     }
-    for (const std::string& name : options.algorithm.names) {
-      open_.push_back(parse_collective(operation, name, arguments));
-    }
-    figures_ = call_figures(options.choice, topology);
-    if (options.measures()) runs_.emplace(context, topology, options.machine, options.iterations);
+    if (line != "default options") lines.push_back(fmt::format("{}: {}", open[i].name(), line));
   }
+  return lines;
+}
 
-  const std::vector<Collective>& collectives() const { return open_; }
-  bool all_port(const Collective& collective) const {
-    return cli::all_port(options_.algorithm, *collective.algorithm);
+/// A column's head, which may break after hyphens: "reduce- scatter- allgather".
+std::string head_of(std::string_view name) {
+  constexpr std::size_t width = 9;
+  std::string head;
+  for (const char c : name) {
+    head += c;
+    if (c == '-' && name.size() > width) head += ' ';
   }
-
-  /// As the user gave it, but for the name of another library ("nccl.tree"), which it resolves.
-  std::string name(std::size_t i) const {
-    const std::string& given = options_.algorithm.names[i];
-    return given.substr(0, given.find(':')).find('.') == given.npos ? given : open_[i].text();
-  }
-
-  std::vector<ComparedCall> at(Bytes bytes) {
-    std::vector<ComparedCall> calls;
-    for (std::size_t i = 0; i < open_.size(); ++i) {
-      const Collective& open = open_[i];
-      Priced form =
-          form_of(options_.algorithm.names[i], open, weights_, options_.model, bytes, Bits::same);
-      ComparedCall call{std::move(form.collective), name(i), form.weighed, {}, {}, {}};
-      call.parts = time_parts(call.weighed, options_.model, bytes);
-      if (runs_) {
-        const auto answer = (*runs_)(call.collective, bytes, all_port(open));
-        call.us = answer.us, call.reason = answer.reason;
-      } else if (figures_) {
-        const auto& answer = (*figures_)(call.collective, bytes, all_port(open));
-        if (answer.figure) call.us = options_.choice.cell_figure(*answer.figure);
-        call.reason = answer.reason;
-      } else if (call.parts) {
-        call.us = call.parts->total_us;
-      } else {
-        call.reason = no_counts;
-      }
-      calls.push_back(std::move(call));
-    }
-    return calls;
-  }
-
-  /// Blocks have whole elements.
-  Bytes unit() const { return std::max<Bytes>(1, open_.front().arguments.reduction.element_bytes); }
-
-  /// The sizes in (low, high] from which another algorithm is the fastest: by formula, to an
-  /// element.
-  std::vector<Crossover> crossovers(Bytes low, Bytes high, std::size_t first, std::size_t last) {
-    if (first == last) return {};
-    if (options_.choice.by != "formula") return {{low, high, first, last}};
-    std::vector<Crossover> all;
-    while (first != last) {
-      Bytes before = low, after = high;
-      std::size_t next = last;
-      while (after - before >= 2 * unit()) {
-        const Bytes middle = (before + (after - before) / 2) / unit() * unit();
-        const std::size_t here = fastest_of(at(middle));
-        if (here == first) {
-          before = middle;
-        } else {
-          after = middle, next = here;
-        }
-      }
-      all.push_back({before, after, first, next, true});
-      first = next, low = after;
-    }
-    return all;
-  }
-
-  /// "swing: form=latency up to 4K, form=parts from 8K": the cheapest options of names without any.
-  std::vector<std::string> forms(std::span<const Bytes> sizes,
-                                 std::span<const std::vector<ComparedCall>> rows) const {
-    std::vector<std::string> lines;
-    for (std::size_t i = 0; i < open_.size(); ++i) {
-      if (open_[i].text() != open_[i].name()) continue;
-      std::string line, last;
-      for (std::size_t row = 0; row < rows.size(); ++row) {
-        const std::string form = choices_text(rows[row][i].collective.options);
-        if (row > 0 && form == last) continue;
-        if (row > 0) line += fmt::format(" up to {}, ", size_text(sizes[row - 1]));
-        line += form.empty() ? "default options" : form;
-        last = form;
-        if (row > 0) line += fmt::format(" from {}", size_text(sizes[row]));
-      }
-      if (line != "default options") lines.push_back(fmt::format("{}: {}", open_[i].name(), line));
-    }
-    return lines;
-  }
-
- private:
-  const CompareCommand& options_;
-  Weights weights_;
-  std::vector<Collective> open_;  // options that depend on the size are not set
-  std::unique_ptr<CallFigures> figures_;
-  std::optional<MeasuredTimes> runs_;
-};
+  return head;
+}
 
 Json call_json(const ComparedCall& call, const CostModel& model, Bytes bytes) {
   Json json{{"algorithm", call.collective.name()},
@@ -270,10 +198,19 @@ ExitCode compare(Context& context, const CompareCommand& given) {
   const Topology topology = parse_topology(options.on);
   topology.require_routable();
   if (options.measures()) require_workers(options.machine, topology);
-  Comparison comparison(context, options, topology);
   const OutputOptions& output = options.output;
-  const Operation operation = comparison.collectives().front().operation();
-  const Arguments& arguments = comparison.collectives().front().arguments;
+  const Operation operation = parse_operation(options.operation);
+  const Arguments arguments = options.call.resolve(operation);
+  require_compared(options, operation, topology, arguments);
+  const std::unique_ptr<CallFigures> figures =
+      options.measures() ? measured_times(context, topology, options.machine, options.iterations)
+                         : call_figures(options.choice, topology);
+  Comparison comparison({.operation = operation,
+                         .topology = topology,
+                         .ports = options.algorithm.ports == "all" ? Ports::all : Ports::one,
+                         .model = options.model,
+                         .arguments = arguments},
+                        options.algorithm.names, figures.get());
   print_setting(output, "compare",
                 fmt::format("{}, {}", operation->name, names_text(options.algorithm)));
   if (const std::string text = arguments_text(operation, arguments); !text.empty()) {
@@ -321,7 +258,7 @@ ExitCode compare(Context& context, const CompareCommand& given) {
     table.add(std::move(cells));
   }
   print_table(output, table);
-  for (const std::string& line : comparison.forms(sizes, rows)) results.note(line);
+  for (const std::string& line : forms(comparison, sizes, rows)) results.note(line);
   for (const std::string& line : reasons(sizes, rows)) results.note(line);
 
   std::vector<Crossover> crossovers;

@@ -11,8 +11,8 @@
 #include "wormcube/apps/draw/still.hpp"
 #include "wormcube/apps/draw/times.hpp"
 #include "wormcube/collectives/core/explanations.hpp"
-#include "wormcube/collectives/harness/choose.hpp"
 #include "wormcube/collectives/harness/contract.hpp"
+#include "wormcube/collectives/harness/weigh.hpp"
 #include "wormcube/runtime/base/error.hpp"
 
 #include <algorithm>

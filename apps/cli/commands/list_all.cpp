@@ -6,7 +6,7 @@
 #include "wormcube/apps/cli/options/algorithms.hpp"
 #include "wormcube/apps/cli/output/results.hpp"
 #include "wormcube/apps/cli/output/table.hpp"
-#include "wormcube/collectives/harness/choose.hpp"
+#include "wormcube/collectives/harness/weigh.hpp"
 
 #include <cctype>
 #include <optional>

@@ -5,8 +5,6 @@
 #include "wormcube/apps/cli/commands/list_all.hpp"
 #include "wormcube/apps/cli/options/algorithms.hpp"
 #include "wormcube/apps/cli/options/cost.hpp"
-#include "wormcube/collectives/core/registry.hpp"
-#include "wormcube/collectives/harness/choose.hpp"
 
 #include <iterator>
 
@@ -15,12 +13,14 @@
 namespace wormcube::cli {
 
 RankedCall::RankedCall(Operation operation, Weights& weights, const ListCommand& options,
-                       Bytes bytes, CallFigures* figures, NearWinners* near)
-    : all(options.ranked.rank(operation, weights, options.model, bytes, Ports::all)) {
+                       Bytes bytes, CallFigures* figures, NearWinners* near) {
+  const Topology& topology = weights.topology();
+  Choice choice = options.ranked.choice(operation, topology, options.model, bytes, Ports::all);
+  all = options.ranked.rank(choice, weights);
   if (figures != nullptr) figures->compute(all, bytes, options.ports_of_rows(), CallFigures::all);
   for (const Ports ports : ports_of(options.ports)) {
-    std::vector<Priced> running =
-        options.ranked.rank(operation, weights, options.model, bytes, ports);
+    choice.ports = ports;
+    std::vector<Priced> running = options.ranked.rank(choice, weights);
     if (options.ranked.names.empty()) {
       std::erase_if(running, [](const Priced& each) {
         return !is_chosen_by_auto(*each.collective.algorithm);
@@ -79,7 +79,7 @@ static std::string pick_text(const RankedCall::Pick& picked, Weights& weights,
   if (figures != nullptr) {
     const auto& answer = (*figures)(pick, bytes, takes_all_ports(*pick.algorithm, picked.ports));
     if (!answer.figure) return "?";
-    return fmt::format("{} {}", cell_rate(options.choice.cell_figure(*answer.figure)),
+    return fmt::format("{} {}", cell_rate(figures->shown(*answer.figure)),
                        options.choice.by_work() ? "KiB of work" : "us");
   }
   const Weighed& weighed = weights(pick, bytes);
@@ -147,7 +147,7 @@ void NetworkList::add_row(const Collective& collective, Bytes bytes, std::size_t
   const Weighed& weighed = weights_(collective, bytes);
   const Prediction& prediction = weighed.prediction;
   has_counted = has_counted || weighed.has_counted();
-  const auto parts = time_parts(weighed, model, bytes);
+  const auto parts = weighed.parts(model, bytes);
   const auto part = [&](double ModelTime::*member) {
     return parts ? cell_rate((*parts).*member) : std::string("-");
   };
@@ -156,7 +156,7 @@ void NetworkList::add_row(const Collective& collective, Bytes bytes, std::size_t
     answer = (*figures_)(collective, bytes, takes_all_ports(algorithm, options_.ports_of_rows()));
   }
   std::optional<double> figure;
-  if (answer.figure) figure = options_.choice.cell_figure(*answer.figure);
+  if (answer.figure) figure = figures_->shown(*answer.figure);
   rows.push_back({operation,
                   size,
                   figures_ != nullptr

@@ -4,7 +4,7 @@
 
 #include "wormcube/apps/cli/core/json.hpp"
 #include "wormcube/apps/cli/options/choice.hpp"
-#include "wormcube/apps/cli/options/near_winners.hpp"
+#include "wormcube/apps/cli/options/choosers.hpp"
 #include "wormcube/apps/cli/options/ranked.hpp"
 #include "wormcube/apps/cli/output/table.hpp"
 

@@ -3,7 +3,7 @@
 #include "wormcube/apps/cli/commands/replay_figures.hpp"
 
 #include "wormcube/apps/cli/options/cost.hpp"
-#include "wormcube/collectives/harness/choose.hpp"
+#include "wormcube/collectives/harness/weigh.hpp"
 
 #include <fmt/core.h>
 
@@ -167,7 +167,7 @@ std::vector<std::string> explanation(const ReplayTask& task, const Topology& top
                                      const CostModel& cost) {
   const Weighed weighed =
       weigh(*task.collective, topology, task.block_bytes, cost.bus_us.has_value());
-  const auto time = time_parts(weighed, cost, task.block_bytes);
+  const auto time = weighed.parts(cost, task.block_bytes);
   if (!time) return {fmt::format("{}: {}", task.name, no_counts)};
   const Prediction& p = weighed.prediction;
   const CallCounts counts = call_counts(p, task.block_bytes);

@@ -3,7 +3,7 @@
 #include "wormcube/apps/cli/core/print.hpp"
 
 #include "wormcube/runtime/base/host/print_error.hpp"
-#include "wormcube/runtime/topology/words.hpp"
+#include "wormcube/runtime/base/text.hpp"
 
 #include <algorithm>
 #include <atomic>

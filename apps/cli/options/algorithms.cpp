@@ -3,6 +3,7 @@
 #include "wormcube/apps/cli/options/algorithms.hpp"
 
 #include "wormcube/apps/cli/options/numbers.hpp"
+#include "wormcube/collectives/choose/ranking.hpp"
 #include "wormcube/runtime/base/error.hpp"
 #include "wormcube/runtime/base/numbers.hpp"
 
@@ -113,9 +114,8 @@ Selection select(const AlgorithmOptions& options, Operation operation, const Top
       const bool all =
           options.ports == "all" || (options.ports == "auto" && options.machine_all_port);
       const Ports ports = all ? Ports::all : Ports::one;
-      add(choose ? choose(operation, topology, model, block_bytes, ports, arguments)
-                 : cheapest(operation, topology, model, block_bytes, ports, arguments),
-          false);
+      const Choice choice{operation, topology, block_bytes, ports, model, arguments};
+      add(choose ? choose(choice) : cheapest(choice), false);
     } else {
       add(parse_collective(operation, name, arguments), skip_unfit);
     }

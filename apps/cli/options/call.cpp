@@ -132,25 +132,6 @@ Arguments CallOptions::resolve(Operation operation) const {
   return arguments;
 }
 
-std::string arguments_text(Operation operation, const Arguments& arguments) {
-  std::string text;
-  const auto add = [&text](const std::string& more) { text += (text.empty() ? "" : ", ") + more; };
-  if (operation->rooted) add(fmt::format("root {}", arguments.root));
-  if (operation->shifts) add(fmt::format("distance {}", arguments.by));
-  if (operation->permutes) add(arguments.permutation.short_text());
-  if (operation->reduces) {
-    add(fmt::format("{} on {}", arguments.reduction.name, arguments.reduction.type));
-  }
-  if (operation->has_sources) {
-    const std::size_t count = arguments.sources.size();
-    std::string ends = fmt::format("{} {}{}:", count, operation->sources_get ? "target" : "source",
-                                   count == 1 ? "" : "s");
-    for (const Rank source : arguments.sources) ends += fmt::format(" {}", source);
-    add(ends);
-  }
-  return text;
-}
-
 Json arguments_json(Operation operation, const Arguments& arguments) {
   Json json = Json::object();
   if (operation->rooted) json["root"] = arguments.root;

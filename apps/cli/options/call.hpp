@@ -36,8 +36,6 @@ void require_effect(const CLI::Option* option, bool takes, Operation operation,
                     std::string_view why);
 /// The same for --bytes: a barrier has no blocks.
 void require_data(const CLI::Option* bytes_option, Operation operation);
-/// "root 0", "sum on double", ..: the operation's arguments for a '#' line; empty if it has none.
-std::string arguments_text(Operation operation, const Arguments& arguments);
 /// {"root": 0}, {"operator": "sum", "type": "double"}, ..
 Json arguments_json(Operation operation, const Arguments& arguments);
 

@@ -33,11 +33,6 @@ std::string ChoiceOptions::ports_or_machines(const std::string& given) const {
   return resolve().profile->model.all_port ? "all" : "one";
 }
 
-double ChoiceOptions::cell_figure(std::int64_t figure) const {
-  constexpr double ps_in_us = 1e6, bytes_in_kib = 1024;
-  return static_cast<double>(figure) / (by_work() ? bytes_in_kib : ps_in_us);
-}
-
 CostModel ChoiceOptions::cost_model(const CostModel& given) const {
   return has_machine() ? resolve().cost : given;
 }

@@ -5,7 +5,7 @@
 #include "wormcube/apps/cli/options/cost.hpp"
 #include "wormcube/apps/cli/options/model.hpp"
 #include "wormcube/apps/cli/output/results.hpp"
-#include "wormcube/collectives/harness/work.hpp"
+#include "wormcube/collectives/choose/work.hpp"
 
 #include <optional>
 #include <string>
@@ -22,8 +22,6 @@ struct ChoiceOptions {
 
   bool by_replay() const { return by == "replay"; }
   bool by_work() const { return by == "work"; }
-  /// A replay's time or the work as printed: ticks in microseconds, bytes in KiB.
-  double cell_figure(std::int64_t figure) const;
   bool has_machine() const { return !machine.empty(); }
   /// --ports one|all|both where the command line leaves it open: the machine's, or both.
   std::string ports_or_machines(const std::string& given) const;

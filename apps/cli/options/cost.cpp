@@ -71,12 +71,6 @@ Json contention_json(const Weighed& weighed) {
   return has_time ? Json(to_string(weighed.contention)) : Json(nullptr);
 }
 
-std::optional<ModelTime> time_parts(const Weighed& weighed, const CostModel& model,
-                                    Bytes block_bytes) {
-  if (!weighed.us(model, block_bytes)) return std::nullopt;
-  return model_time(call_counts(weighed.prediction, block_bytes), model);
-}
-
 Json time_parts_json(const std::optional<ModelTime>& parts) {
   Json json;
   for (const auto& [name, member] :
@@ -98,7 +92,7 @@ void add_model_json(Json& json, const Weighed& weighed, const CostModel& model, 
                         {"link_blocks", to_string(weighed.link)},
                         {"hops", to_string(weighed.hops)},
                         {"injected_blocks", to_string(weighed.injected)}};
-  const auto parts = time_parts(weighed, model, block_bytes);
+  const auto parts = weighed.parts(model, block_bytes);
   put(json, "model_contention", contention_json(weighed), no_counts);
   put(json, "model_time_us", parts ? json_value(parts->total_us) : Json(nullptr), no_counts);
   json["model_time_parts_us"] = time_parts_json(parts);

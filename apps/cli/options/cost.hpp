@@ -3,7 +3,7 @@
 #pragma once
 
 #include "wormcube/apps/cli/core/json.hpp"
-#include "wormcube/collectives/harness/choose.hpp"
+#include "wormcube/collectives/harness/weigh.hpp"
 
 #include <optional>
 #include <string>
@@ -31,15 +31,10 @@ std::string link_blocks_cell(const Weighed& weighed);
 std::string model_cell(const std::optional<double>& model_us, bool at_least);
 /// "none", "formula", "counted", "unknown"; null without a time.
 Json contention_json(const Weighed& weighed);
-/// The parts of the modelled time; nothing without a time.
-std::optional<ModelTime> time_parts(const Weighed& weighed, const CostModel& model,
-                                    Bytes block_bytes);
 Json time_parts_json(const std::optional<ModelTime>& parts);
 /// Sets "predicted", "counted_by", "model_contention", "model_time_us", "model_time_parts_us" and
 /// "model_limited_by".
 void add_model_json(Json& json, const Weighed& weighed, const CostModel& model, Bytes block_bytes);
-inline constexpr const char* no_counts =
-    "its source gives no formula, and a dry run would be too long";
 inline constexpr const char* no_bus =
     "only counted for algorithms on all ports, on a machine whose ports share a bus";
 /// {"startups", "transmission_blocks", ..}

@@ -3,7 +3,7 @@
 #include "wormcube/apps/cli/options/numbers.hpp"
 
 #include "wormcube/runtime/base/error.hpp"
-#include "wormcube/runtime/topology/words.hpp"
+#include "wormcube/runtime/base/text.hpp"
 
 #include <algorithm>
 #include <charconv>

@@ -5,8 +5,8 @@
 #include "wormcube/apps/io/text.hpp"
 #include "wormcube/runtime/base/error.hpp"
 #include "wormcube/runtime/base/numbers.hpp"
+#include "wormcube/runtime/base/text.hpp"
 #include "wormcube/runtime/topology/topology.hpp"
-#include "wormcube/runtime/topology/words.hpp"
 
 #include <algorithm>
 #include <filesystem>

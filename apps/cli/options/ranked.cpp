@@ -4,7 +4,7 @@
 
 #include "wormcube/apps/cli/options/aliases.hpp"
 #include "wormcube/apps/cli/options/schedules.hpp"
-#include "wormcube/collectives/core/aliases.hpp"
+#include "wormcube/collectives/choose/ranking.hpp"
 #include "wormcube/collectives/harness/schedule_algorithm.hpp"
 #include "wormcube/runtime/base/error.hpp"
 
@@ -18,18 +18,6 @@
 namespace wormcube::cli {
 
 namespace {
-
-std::string_view without_options(std::string_view name) { return name.substr(0, name.find(':')); }
-
-/// "ring:order=rank" for "openmpi.ring:segments=2"; a name of our own as it is.
-std::string_view resolved(Operation operation, std::string_view name) {
-  const Alias* const alias = find_alias(operation->name, without_options(name));
-  return alias != nullptr ? alias->algorithm : name;
-}
-
-bool is_named(const Algorithm& algorithm, std::string_view name) {
-  return algorithm.name == without_options(resolved(algorithm.operation, name));
-}
 
 bool has_algorithm(Operation operation, std::string_view name) {
   return std::ranges::any_of(registry(), [&](const Algorithm* algorithm) {
@@ -72,41 +60,19 @@ bool RankedOptions::names_algorithm(const Algorithm& algorithm) const {
          });
 }
 
-std::vector<Priced> RankedOptions::rank(Operation operation, Weights& weights,
-                                        const CostModel& model, Bytes block_bytes,
-                                        Ports ports) const {
-  const Topology& topology = weights.topology();
-  const Arguments of_call = arguments(operation);
-  const Bits bits = any_bits ? Bits::any : Bits::same;
-  if (names.empty()) {
-    return ranking(operation, weights, model, block_bytes, ports, of_call, bits);
-  }
-  std::vector<Priced> named;
-  for (const std::string& name : names) {
-    if (!has_algorithm(operation, name)) continue;
-    const Collective collective = parse_collective(operation, name, of_call);
-    if (refusal(collective, topology)) continue;
-    if (ports == Ports::one && collective.algorithm->ports == Ports::all) continue;
-    named.push_back(form_of(name, collective, weights, model, block_bytes, bits));
-  }
-  std::ranges::stable_sort(named, {}, [&](const Priced& each) {
-    return standing(each.weighed.ranked_us(model, block_bytes), each.weighed.contention);
-  });
-  return named;
+std::vector<Priced> RankedOptions::rank(const Choice& choice, Weights& weights) const {
+  return names.empty() ? ranking(choice, weights) : ranking(names, choice, weights);
 }
 
-Priced form_of(std::string_view name, Collective collective, Weights& weights,
-               const CostModel& model, Bytes block_bytes, Bits bits) {
-  const Algorithm& algorithm = *collective.algorithm;
-  const auto is_open = [](std::string_view text) { return without_options(text) == text; };
-  if (is_open(name) && is_open(resolved(algorithm.operation, name)) &&
-      is_chosen_by_auto(algorithm)) {
-    auto form = cheapest_form(algorithm, weights, model, block_bytes, collective.arguments, bits);
-    if (form) return *std::move(form);
-  }
-  collective.settle(weights.topology(), model, block_bytes);
-  const Weighed& weighed = weights(collective, block_bytes);
-  return {collective, weighed, weighed.us(model, block_bytes)};
+Choice RankedOptions::choice(Operation operation, const Topology& topology, const CostModel& model,
+                             Bytes block_bytes, Ports ports) const {
+  return {operation,
+          topology,
+          block_bytes,
+          ports,
+          model,
+          arguments(operation),
+          any_bits ? Bits::any : Bits::same};
 }
 
 void add_ranked_options(CLI::App& app, RankedOptions& options) {

@@ -4,7 +4,7 @@
 
 #include "wormcube/apps/cli/options/call.hpp"
 #include "wormcube/apps/cli/output/results.hpp"
-#include "wormcube/collectives/harness/choose.hpp"
+#include "wormcube/collectives/choose/ranking.hpp"
 
 #include <optional>
 #include <span>
@@ -32,13 +32,11 @@ struct RankedOptions {
   /// For operations that do not reduce, without the operator.
   Arguments arguments(Operation operation) const;
   bool names_algorithm(const Algorithm& algorithm) const;
-  /// ranking(), or the named ones alone: with the options that their names give, else the cheapest.
-  std::vector<Priced> rank(Operation operation, Weights& weights, const CostModel& model,
-                           Bytes block_bytes, Ports ports) const;
+  Choice choice(Operation operation, const Topology& topology, const CostModel& model,
+                Bytes block_bytes, Ports ports) const;
+  /// ranking(), or the named ones alone.
+  std::vector<Priced> rank(const Choice& choice, Weights& weights) const;
 };
-/// A named algorithm in its cheapest form, or with the options that the name gives.
-Priced form_of(std::string_view name, Collective collective, Weights& weights,
-               const CostModel& model, Bytes block_bytes, Bits bits);
 void add_ranked_options(CLI::App& app, RankedOptions& options);
 /// The '#' lines: "sum on double", and what the names of other libraries stand for.
 void print_operator(const OutputOptions& output, const RankedOptions& options,

@@ -5,7 +5,7 @@
 #include "wormcube/apps/cli/core/print.hpp"
 #include "wormcube/apps/io/new_file.hpp"
 #include "wormcube/runtime/base/error.hpp"
-#include "wormcube/runtime/topology/words.hpp"
+#include "wormcube/runtime/base/text.hpp"
 
 #include <algorithm>
 #include <cerrno>

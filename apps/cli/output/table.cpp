@@ -271,21 +271,12 @@ void print_table(const OutputOptions& options, const Table& table) {
   if (const std::string note = table.left_out(style); !note.empty()) print_note(options, note);
 }
 
-std::string cell(double value) {
-  return value == std::floor(value) && std::abs(value) < 1e15 ? fmt::format("{:.0f}", value)
-                                                              : cell_rate(value);
-}
+std::string cell(double value) { return count_text(value); }
 std::string cell(const std::optional<double>& value) { return value ? cell(*value) : "-"; }
 std::string cell(const std::optional<bool>& value) { return !value ? "?" : *value ? "yes" : "no"; }
 
 std::string cell_rate(const std::optional<double>& value) {
-  if (!value) return "-";
-  if (*value == 0 || !std::isfinite(*value)) return fmt::format("{}", *value);
-  // Round first: 9999.6 becomes 10000, which needs no decimal.
-  const double rounded = std::stod(fmt::format("{:.3e}", *value));
-  const int exponent = static_cast<int>(std::floor(std::log10(std::abs(rounded))));
-  return exponent < -4 ? fmt::format("{:.3e}", rounded)
-                       : fmt::format("{:.{}f}", rounded, std::max(0, 3 - exponent));
+  return value ? figure_text(*value) : "-";
 }
 
 std::string cell_error(double value) {

@@ -13,8 +13,10 @@ int main(int argc, char** argv) {
   MpiMachine machine(Topology::parse("torus:4x3"));
   Arguments addition;
   addition.reduction = find_reduction("sum", "int64");
-  const Collective allreduce = cheapest(operations::allreduce, machine.topology(), CostModel{},
-                                        sizeof(std::int64_t), Ports::one, addition);
+  const Collective allreduce = cheapest({.operation = operations::allreduce,
+                                         .topology = machine.topology(),
+                                         .block_bytes = sizeof(std::int64_t),
+                                         .arguments = addition});
   std::uint64_t right = 0;  // of the nodes in this process
   const Statistics statistics = machine.run([&](Node& node) {
     const std::vector<std::int64_t> mine{node.rank()};

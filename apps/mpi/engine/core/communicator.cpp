@@ -3,8 +3,8 @@
 #include "wormcube/apps/mpi/engine/core/communicator.hpp"
 
 #include "wormcube/apps/mpi/engine/core/nonblocking_node.hpp"
+#include "wormcube/collectives/choose/work.hpp"
 #include "wormcube/collectives/core/registry.hpp"
-#include "wormcube/collectives/harness/work.hpp"
 #include "wormcube/runtime/node/views.hpp"
 
 #include <bit>
@@ -55,11 +55,12 @@ std::shared_ptr<SharedCommunicator> SharedCommunicator::child_of(ChildKey key,
 
 Collective SharedCommunicator::automatic(const Wanted& wanted, const Topology& network,
                                          const Arguments& arguments) const {
-  if (host_.by_work()) {
-    return least_work(wanted.operation, network, wanted.block_bytes, Ports::one, arguments);
-  }
-  return cheapest(wanted.operation, network, host_.costs(), wanted.block_bytes, Ports::one,
-                  arguments);
+  const wormcube::Choice choice{.operation = wanted.operation,
+                                .topology = network,
+                                .block_bytes = wanted.block_bytes,
+                                .model = host_.by_work() ? CostModel{} : host_.costs(),
+                                .arguments = arguments};
+  return host_.by_work() ? least_work(choice) : cheapest(choice);
 }
 
 Choice& SharedCommunicator::choose(const ChoiceKey& key, const Wanted& wanted,

@@ -1,6 +1,6 @@
 // Replays that decide between algorithms whose modelled times are close.
 // SPDX-License-Identifier: Apache-2.0
-#include "wormcube/apps/cli/options/near_winners.hpp"
+#include "wormcube/collectives/choose/near_winners.hpp"
 
 #include "wormcube/runtime/base/error.hpp"
 
@@ -8,7 +8,7 @@
 #include <cmath>
 #include <limits>
 
-namespace wormcube::cli {
+namespace wormcube {
 
 namespace {
 
@@ -28,8 +28,8 @@ std::vector<std::size_t> within(std::span<const Priced> ranked, double us) {
   return near;
 }
 
-/// Bytes that a replay moves at a time: a packet, or a message, whose flits follow each other unless
-/// its port is slower than the links.
+/// Bytes that a replay moves at a time: a packet, or a message, whose flits follow each other
+/// unless its port is slower than the links.
 double bytes_at_a_time(const MachineModel& model) {
   constexpr double flits_of_slow_port = 64;
   const auto flit = static_cast<double>(model.flit_bytes);
@@ -38,8 +38,8 @@ double bytes_at_a_time(const MachineModel& model) {
                                         : std::numeric_limits<double>::infinity();
 }
 
-/// Messages, the blocks in them and what they are divided into: what dry runs and replays take their
-/// time for. An upper bound.
+/// Messages, the blocks in them and what they are divided into: what dry runs and replays take
+/// their time for. An upper bound.
 double work_of(std::span<const Priced> calls, Rank nodes, double parts_of_block) {
   double blocks = 0;
   for (const Priced& call : calls) {
@@ -124,41 +124,14 @@ std::size_t NearWinners::winner(std::span<const CallFigures::Answer> replayed) {
   return static_cast<std::size_t>(std::ranges::min_element(replayed, {}, time) - replayed.begin());
 }
 
-std::optional<NearWinners> near_winners(const ChoiceOptions& choice, const CostModel& cost,
-                                        const Topology& topology, int virtual_channels) {
-  if (choice.by != "formula") return std::nullopt;
-  const std::optional<MachineModel> model =
-      choice.has_machine() ? choice.resolve().model : machine_of(cost);
-  if (!model) return std::nullopt;
-  return NearWinners(topology, *model, virtual_channels);
+Collective cheapest_or_near(const Choice& choice, const std::optional<MachineModel>& machine,
+                            int virtual_channels) {
+  const auto ranked = ranking(choice);
+  const auto model = machine ? machine : machine_of(choice.model);
+  if (ranked.empty() || !model) return cheapest(choice);
+  NearWinners near(choice.topology, *model, virtual_channels);
+  const auto replayed = near(ranked, choice.block_bytes, choice.ports);
+  return ranked[NearWinners::winner(replayed)].collective;
 }
 
-AutoChooser auto_chooser(const Context& context, const ChoiceOptions& choice,
-                         const OutputOptions& output, int virtual_channels) {
-  if (choice.by_work()) return chooser_by_work(context, output);
-  if (choice.by_replay()) {
-    return replaying_chooser(context, choice.resolve().model, output, virtual_channels);
-  }
-  std::optional<MachineModel> machine;
-  if (choice.has_machine()) machine = choice.resolve().model;
-  return chooser_by_formula(context, output, machine, virtual_channels);
-}
-
-AutoChooser chooser_by_formula(const Context& context, const OutputOptions& output,
-                               const std::optional<MachineModel>& machine, int virtual_channels) {
-  return chooser_by(context, "formula", output,
-                    [=](Operation operation, const Topology& topology, const CostModel& cost,
-                        Bytes block_bytes, Ports ports, const Arguments& arguments) {
-                      const auto ranked =
-                          ranking(operation, topology, cost, block_bytes, ports, arguments);
-                      const auto model = machine ? machine : machine_of(cost);
-                      if (ranked.empty() || !model) {
-                        return cheapest(operation, topology, cost, block_bytes, ports, arguments);
-                      }
-                      NearWinners near(topology, *model, virtual_channels);
-                      const auto replayed = near(ranked, block_bytes, ports);
-                      return ranked[NearWinners::winner(replayed)].collective;
-                    });
-}
-
-}  // namespace wormcube::cli
+}  // namespace wormcube

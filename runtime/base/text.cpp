@@ -1,6 +1,6 @@
 // Lists of names, the nearest one by edit distance, and characters that can be shown.
 // SPDX-License-Identifier: Apache-2.0
-#include "wormcube/runtime/topology/words.hpp"
+#include "wormcube/runtime/base/text.hpp"
 
 #include <algorithm>
 #include <numeric>
@@ -78,6 +78,19 @@ std::string printable(std::string_view text, std::string_view kept) {
     text.remove_prefix(bytes > 0 ? bytes : 1);
   }
   return clean;
+}
+
+std::string shown(std::string_view text, std::size_t most) {
+  std::string out;
+  for (const char c : text.substr(0, most)) {
+    const auto byte = static_cast<unsigned char>(c);
+    if (byte < 0x20 || byte >= 0x7f) {
+      out += fmt::format("\\x{:02x}", byte);
+    } else {
+      out += c;
+    }
+  }
+  return out + (text.size() > most ? "..." : "");
 }
 
 }  // namespace wormcube

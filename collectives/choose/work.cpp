@@ -1,13 +1,16 @@
 // The work of emulating a call, counted in a dry run, or by prediction.
 // SPDX-License-Identifier: Apache-2.0
-#include "wormcube/collectives/harness/work.hpp"
+#include "wormcube/collectives/choose/work.hpp"
 
-#include "wormcube/collectives/harness/choose.hpp"
+#include "wormcube/runtime/base/error.hpp"
 
 #include <algorithm>
 #include <limits>
 #include <optional>
+#include <utility>
 #include <vector>
+
+#include <fmt/core.h>
 
 namespace wormcube {
 
@@ -83,18 +86,34 @@ std::optional<double> work_of(const Collective& collective, const Routing& routi
   return line ? std::optional(line->of(block_bytes)) : std::nullopt;
 }
 
-Collective least_work(Operation operation, const Topology& topology, Bytes block_bytes, Ports ports,
-                      const Arguments& arguments) {
-  const CostModel model;
-  const Routing routing(topology);
+CallFigures::Answer EmulationWork::figure_of(const Collective& collective, Bytes block_bytes,
+                                             bool /*all_port*/) {
+  const bool even = collective.operation()->sizes == Sizes::equal;
+  const auto [line, is_new] = lines_.try_emplace(fmt::format(
+      "{} {} {} {}", collective.operation()->name, collective.text(),
+      arguments_text(collective.operation(), collective.arguments), even ? 0 : block_bytes));
+  if (is_new) {
+    try {
+      line->second = work_line(collective, routing_, block_bytes);
+    } catch (const UsageError& error) {
+      lines_.erase(line);
+      return {{}, error.what()};
+    }
+  }
+  if (!line->second) return {{}, "too long for a dry run, and its source gives no formula"};
+  return {static_cast<std::int64_t>(line->second->of(block_bytes)), {}};
+}
+
+Collective least_work(const Choice& choice) {
+  const Routing routing(choice.topology);
   std::optional<Collective> least;
   double least_work = std::numeric_limits<double>::infinity();
-  for (const Priced& priced : ranking(operation, topology, model, block_bytes, ports, arguments)) {
+  for (const Priced& priced : ranking(choice)) {
     if (!is_chosen_by_auto(*priced.collective.algorithm)) continue;
-    const std::optional<double> work = work_of(priced.collective, routing, block_bytes);
+    const std::optional<double> work = work_of(priced.collective, routing, choice.block_bytes);
     if (work && *work < least_work) least = priced.collective, least_work = *work;
   }
-  return least ? *least : cheapest(operation, topology, model, block_bytes, ports, arguments);
+  return least ? *least : cheapest(choice);
 }
 
 }  // namespace wormcube

@@ -2,21 +2,21 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include "wormcube/apps/cli/options/modelled.hpp"
+#include "wormcube/collectives/choose/replayed.hpp"
 
 #include <optional>
 #include <span>
 #include <vector>
 
-namespace wormcube::cli {
+namespace wormcube {
 
 /// The machine with these constants; nothing if one of them is not a whole number of picoseconds.
 std::optional<MachineModel> machine_of(const CostModel& cost);
 
 /// Decides for `best`, `list` and `auto` where they rank by formula. A formula takes all steps
 /// together and adds what shares a link. In a replay a node goes on as soon as it can, and messages
-/// wait for one another: an algorithm that shares links, or whose counts are not all known, can take
-/// a third of its modelled time, or twice as long.
+/// wait for one another: an algorithm that shares links, or whose counts are not all known, can
+/// take a third of its modelled time, or twice as long.
 class NearWinners {
  public:
   /// \param topology  lives as long as this
@@ -38,16 +38,9 @@ class NearWinners {
   double bytes_at_a_time_;
 };
 
-/// NearWinners on --machine, or on a machine with these constants; nothing if there is none.
-std::optional<NearWinners> near_winners(const ChoiceOptions& choice, const CostModel& cost,
-                                        const Topology& topology, int virtual_channels = 2);
+/// What `auto` picks by formula: the cheapest, or a near winner.
+/// \param machine  for near winners; empty: one with the model's constants
+Collective cheapest_or_near(const Choice& choice, const std::optional<MachineModel>& machine = {},
+                            int virtual_channels = 2);
 
-/// For select(): by replay or work if the choice says so, otherwise by formula.
-AutoChooser auto_chooser(const Context& context, const ChoiceOptions& choice,
-                         const OutputOptions& output, int virtual_channels = 2);
-/// \param machine  for near winners; empty: one with the cost model's constants
-AutoChooser chooser_by_formula(const Context& context, const OutputOptions& output,
-                               const std::optional<MachineModel>& machine = {},
-                               int virtual_channels = 2);
-
-}  // namespace wormcube::cli
+}  // namespace wormcube

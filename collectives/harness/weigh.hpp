@@ -11,8 +11,6 @@
 #include <optional>
 #include <string>
 #include <string_view>
-#include <tuple>
-#include <vector>
 
 namespace wormcube {
 
@@ -51,6 +49,8 @@ struct Weighed {
 
   /// The time; nothing if start-ups or transmission are unknown.
   std::optional<double> us(const CostModel& model, Bytes block_bytes) const;
+  /// Its parts; nothing without a time.
+  std::optional<ModelTime> parts(const CostModel& model, Bytes block_bytes) const;
   /// Whether that is a lower bound: contention, hops or what a bus carries are unknown.
   bool at_least() const {
     return contention == Contention::unknown || hops == CountedBy::unknown ||
@@ -60,6 +60,9 @@ struct Weighed {
   /// What rankings compare: the time with most_hops if the hops are unknown.
   std::optional<double> ranked_us(const CostModel& model, Bytes block_bytes) const;
 };
+inline constexpr const char* no_counts =
+    "its source gives no formula, and a dry run would be too long";
+
 /// The counts of one call, contention and hops included: by formula, or by a dry run of at most
 /// 2^17 messages. All commands take them from here.
 /// \param block_bytes  has an effect if blocks differ in size
@@ -80,37 +83,5 @@ class Weights {
   bool bus_;
   std::map<std::string, Weighed, std::less<>> known_;
 };
-
-/// The order of all rankings, the cheapest first: those with a known time, by time; then those with
-/// unknown contention, by their lower limit; then those without a time.
-using Standing = std::tuple<bool, bool, double>;
-Standing standing(const std::optional<double>& us, Contention contention);
-
-/// An algorithm with its cheapest options, and its cost.
-struct Priced {
-  Collective collective;
-  Weighed weighed;
-  std::optional<double> us;  ///< nothing if counts are unknown, or `auto` does not need it
-};
-/// Whether results may end with different last bits on different nodes (same_bits()): by default
-/// such algorithms are left out.
-enum class Bits : std::uint8_t { same, any };
-
-/// The algorithm with its cheapest options on this network: for options that are choices, the
-/// cheapest combination; options that depend on the size are set. Nothing if none is admitted.
-std::optional<Priced> cheapest_form(const Algorithm& algorithm, Weights& weights,
-                                    const CostModel& model, Bytes block_bytes,
-                                    const Arguments& arguments, Bits bits);
-/// The algorithms that this network admits and that need no more than these ports, by standing() of
-/// predicted_us of weigh()'s result, each in its cheapest form. Among equal ones those made for
-/// these ports come first, then the first by name. The commands `best`, `list` and `auto` all rank
-/// by this function.
-std::vector<Priced> ranking(Operation operation, Weights& weights, const CostModel& model,
-                            Bytes block_bytes, Ports ports, const Arguments& arguments = {},
-                            Bits bits = Bits::same);
-/// The same for one call.
-std::vector<Priced> ranking(Operation operation, const Topology& topology, const CostModel& model,
-                            Bytes block_bytes, Ports ports, const Arguments& arguments = {},
-                            Bits bits = Bits::same);
 
 }  // namespace wormcube

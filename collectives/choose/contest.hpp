@@ -1,10 +1,8 @@
-// The ranking of `best` for one block size, and who wins at which sizes.
+// A ranking for one block size, by whatever decides, and who wins at which sizes.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include "wormcube/apps/cli/options/measured.hpp"
-#include "wormcube/apps/cli/options/modelled.hpp"
-#include "wormcube/collectives/harness/choose.hpp"
+#include "wormcube/collectives/choose/near_winners.hpp"
 
 #include <cstddef>
 #include <optional>
@@ -13,14 +11,13 @@
 #include <string_view>
 #include <vector>
 
-namespace wormcube::cli {
+namespace wormcube {
 
 /// An algorithm with the options of lowest modelled time.
 struct Contestant {
   Priced priced;
-  CallFigures::Answer replayed, work;
-  MeasuredTimes::Answer measured;
-  std::optional<double> us;  // the figure that decides
+  std::optional<CallFigures::Answer> answer;  // empty: the formulas alone rank, or have no time
+  std::optional<double> us;                   // what decides, as CallFigures::shown() has it
   bool first_by_formula = false;
   bool by_formula = true;
   bool is_near_winner = false;  // replayed although the formulas rank
@@ -29,8 +26,6 @@ struct Contestant {
   Contention contention() const {
     return by_formula ? priced.weighed.contention : Contention::counted;
   }
-  /// "354.9r": replayed.
-  std::string us_cell() const;
   bool at_least() const { return by_formula && priced.weighed.at_least(); }
   bool is_comparable() const { return us && contention() != Contention::unknown; }
 };
@@ -54,6 +49,13 @@ struct Contest {
   std::vector<std::string_view> unknown() const;
 };
 
+/// The contest of these, as ranking() returns them: by formula, and by replay those near the
+/// lowest; or by the figures of those that have formulas.
+/// \param figures  nullptr: formulas, and `near` unless it is nullptr
+/// \param needed   how many of the lowest figures are needed
+Contest contest_of(std::vector<Priced> ranked, Bytes block_bytes, Ports ports, CallFigures* figures,
+                   NearWinners* near, std::size_t needed = CallFigures::all);
+
 /// The sizes at which one algorithm with its choices wins, from `first` to `last`.
 struct Reign {
   std::size_t first, last;
@@ -65,4 +67,4 @@ std::vector<Reign> reigns(const std::vector<Contest>& contests);
 /// Contest::unknown() of any size.
 std::set<std::string_view> unknown_of(const std::vector<Contest>& contests);
 
-}  // namespace wormcube::cli
+}  // namespace wormcube

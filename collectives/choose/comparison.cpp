@@ -1,9 +1,7 @@
-// What `wormcube compare` says about its numbers: the parts of two modelled times, side by side.
+// Times by block size, crossovers, and the parts of two modelled times side by side.
 // SPDX-License-Identifier: Apache-2.0
-#include "wormcube/apps/cli/commands/compare_text.hpp"
+#include "wormcube/collectives/choose/comparison.hpp"
 
-#include "wormcube/apps/cli/options/numbers.hpp"
-#include "wormcube/apps/cli/output/table.hpp"
 #include "wormcube/runtime/base/units.hpp"
 
 #include <algorithm>
@@ -13,7 +11,7 @@
 
 #include <fmt/format.h>
 
-namespace wormcube::cli {
+namespace wormcube {
 
 namespace {
 
@@ -31,7 +29,11 @@ std::vector<std::size_t> by_time(std::span<const ComparedCall> calls) {
   return order;
 }
 
-std::string us_text(double us) { return cell_rate(us) + " us"; }
+std::string blocks_text(const std::optional<double>& blocks) {
+  return blocks ? count_text(*blocks) : "-";
+}
+
+std::string us_text(double us) { return figure_text(us) + " us"; }
 
 /// "12 start-ups instead of 6": of the slower call, then of the faster.
 struct Difference {
@@ -40,7 +42,7 @@ struct Difference {
 };
 
 std::string instead(std::string_view what, double many, double few) {
-  return fmt::format("{} ({} instead of {})", what, cell(many), cell(few));
+  return fmt::format("{} ({} instead of {})", what, count_text(many), count_text(few));
 }
 
 /// What passes the ports or the busiest links, whichever limits a call.
@@ -51,12 +53,12 @@ std::string transfer_of(const ComparedCall& call) {
       break;
     case Limit::link:
       return fmt::format("{} blocks on the busiest link, which messages share",
-                         cell(p.link_blocks));
+                         blocks_text(p.link_blocks));
     case Limit::bus:
       return fmt::format("{} blocks on a node's bus, which its ports share",
-                         cell(p.injected_blocks));
+                         blocks_text(p.injected_blocks));
   }
-  return fmt::format("{} blocks at a port", cell(p.transmission_blocks));
+  return fmt::format("{} blocks at a port", blocks_text(p.transmission_blocks));
 }
 
 std::vector<Difference> differences(const ComparedCall& slow, const ComparedCall& fast) {
@@ -100,6 +102,67 @@ std::optional<double> margin_of(std::span<const ComparedCall> calls) {
   const std::vector<std::size_t> order = by_time(calls);
   if (order.size() < 2 || *calls[order[0]].us == 0) return std::nullopt;
   return *calls[order[1]].us / *calls[order[0]].us;
+}
+
+Comparison::Comparison(const Choice& choice, std::vector<std::string> names, CallFigures* figures)
+    : choice_(choice), names_(std::move(names)), figures_(figures), weights_(choice.weights()) {
+  for (const std::string& name : names_) {
+    open_.push_back(parse_collective(choice.operation, name, choice.arguments));
+  }
+}
+
+std::string Comparison::name(std::size_t i) const {
+  const std::string& given = names_[i];
+  return given.substr(0, given.find(':')).find('.') == given.npos ? given : open_[i].text();
+}
+
+std::vector<ComparedCall> Comparison::at(Bytes block_bytes) {
+  choice_.block_bytes = block_bytes;
+  std::vector<ComparedCall> calls;
+  for (std::size_t i = 0; i < open_.size(); ++i) {
+    Priced form = form_of(names_[i], open_[i], choice_, weights_);
+    ComparedCall call{std::move(form.collective), name(i), form.weighed, {}, {}, {}};
+    call.parts = call.weighed.parts(choice_.model, block_bytes);
+    if (figures_ != nullptr) {
+      const auto& answer = (*figures_)(call.collective, block_bytes,
+                                       takes_all_ports(*open_[i].algorithm, choice_.ports));
+      if (answer.figure) call.us = figures_->shown(*answer.figure);
+      call.reason = answer.reason;
+    } else if (call.parts) {
+      call.us = call.parts->total_us;
+    } else {
+      call.reason = no_counts;
+    }
+    calls.push_back(std::move(call));
+  }
+  return calls;
+}
+
+Bytes Comparison::unit() const {
+  return std::max<Bytes>(1, open_.front().arguments.reduction.element_bytes);
+}
+
+std::vector<Crossover> Comparison::crossovers(Bytes low, Bytes high, std::size_t first,
+                                              std::size_t last) {
+  if (first == last) return {};
+  if (figures_ != nullptr) return {{low, high, first, last}};
+  std::vector<Crossover> all;
+  while (first != last) {
+    Bytes before = low, after = high;
+    std::size_t next = last;
+    while (after - before >= 2 * unit()) {
+      const Bytes middle = (before + (after - before) / 2) / unit() * unit();
+      const std::size_t here = fastest_of(at(middle));
+      if (here == first) {
+        before = middle;
+      } else {
+        after = middle, next = here;
+      }
+    }
+    all.push_back({before, after, first, next, true});
+    first = next, low = after;
+  }
+  return all;
 }
 
 std::string crossover_text(const Crossover& crossover, std::span<const ComparedCall> calls) {
@@ -152,14 +215,4 @@ std::vector<std::string> explain(std::span<const ComparedCall> calls, Bytes byte
   return {text};
 }
 
-std::string head_of(std::string_view name) {
-  constexpr std::size_t width = 9;
-  std::string head;
-  for (const char c : name) {
-    head += c;
-    if (c == '-' && name.size() > width) head += ' ';
-  }
-  return head;
-}
-
-}  // namespace wormcube::cli
+}  // namespace wormcube

@@ -1,16 +1,47 @@
-// The ranking of `best` for one block size, and who wins at which sizes.
+// Contests.
 // SPDX-License-Identifier: Apache-2.0
-#include "wormcube/apps/cli/commands/contest.hpp"
+#include "wormcube/collectives/choose/contest.hpp"
 
 #include <algorithm>
 #include <cstdint>
+#include <iterator>
+#include <utility>
 
 #include <fmt/core.h>
 
-namespace wormcube::cli {
+namespace wormcube {
 
-std::string Contestant::us_cell() const {
-  return model_cell(us, at_least()) + (is_near_winner ? "r" : "");
+Contest contest_of(std::vector<Priced> ranked, Bytes block_bytes, Ports ports, CallFigures* figures,
+                   NearWinners* near, std::size_t needed) {
+  Contest contest{block_bytes, {}};
+  std::vector<CallFigures::Answer> replayed;
+  if (near != nullptr) replayed = (*near)(ranked, block_bytes, ports);
+  if (figures != nullptr) {
+    std::vector<Priced> with_formulas;
+    std::ranges::copy_if(ranked, std::back_inserter(with_formulas),
+                         [](const Priced& each) { return each.us.has_value(); });
+    figures->compute(with_formulas, block_bytes, ports, needed);
+  }
+  for (std::size_t i = 0; i < ranked.size(); ++i) {
+    Contestant contestant{std::move(ranked[i]), {}, {}};
+    contestant.us = contestant.priced.us;
+    contestant.first_by_formula = contest.ranked.empty() && contestant.us.has_value();
+    if (near != nullptr) contestant.answer = std::move(replayed[i]);
+    contestant.is_near_winner = contestant.answer && contestant.answer->figure;
+    contestant.by_formula = figures == nullptr && !contestant.is_near_winner;
+    if (contestant.is_near_winner) contestant.us = microseconds_of(*contestant.answer->figure);
+    if (figures != nullptr && contestant.us) {
+      const bool all_port = takes_all_ports(*contestant.collective().algorithm, ports);
+      contestant.answer = (*figures)(contestant.collective(), block_bytes, all_port);
+      contestant.us.reset();
+      if (contestant.answer->figure) contestant.us = figures->shown(*contestant.answer->figure);
+    }
+    contest.ranked.push_back(std::move(contestant));
+  }
+  std::ranges::stable_sort(contest.ranked, {}, [](const Contestant& contestant) {
+    return std::pair(!contestant.is_near_winner, standing(contestant.us, contestant.contention()));
+  });
+  return contest;
 }
 
 std::vector<std::string> Contest::ties() const {
@@ -85,4 +116,4 @@ std::set<std::string_view> unknown_of(const std::vector<Contest>& contests) {
   return names;
 }
 
-}  // namespace wormcube::cli
+}  // namespace wormcube

@@ -2,11 +2,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include "wormcube/collectives/core/registry.hpp"
+#include "wormcube/collectives/choose/figures.hpp"
 #include "wormcube/runtime/schedule/schedule.hpp"
 #include "wormcube/runtime/topology/routing.hpp"
 
+#include <cstdint>
+#include <map>
 #include <optional>
+#include <string>
 
 namespace wormcube {
 
@@ -41,9 +44,22 @@ std::optional<WorkLine> work_line(const Collective& collective, const Routing& r
 std::optional<double> work_of(const Collective& collective, const Routing& routing,
                               Bytes block_bytes);
 
+/// work_of(), by one dry run for all sizes of a call.
+class EmulationWork final : public CallFigures {
+ public:
+  explicit EmulationWork(const Topology& topology) : CallFigures(topology), routing_(topology) {}
+  double shown(std::int64_t figure) const override {  // KiB
+    return static_cast<double>(figure) / 1024;
+  }
+
+ private:
+  Answer figure_of(const Collective& collective, Bytes block_bytes, bool all_port) override;
+  Routing routing_;
+  std::map<std::string, std::optional<WorkLine>> lines_;  // by call
+};
+
 /// The algorithm in ranking() that `auto` may pick and that takes the least work; among equal ones
 /// the cheapest by prediction. Throws UsageError if none applies to the network.
-Collective least_work(Operation operation, const Topology& topology, Bytes block_bytes, Ports ports,
-                      const Arguments& arguments = {});
+Collective least_work(const Choice& choice);
 
 }  // namespace wormcube

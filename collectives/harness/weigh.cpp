@@ -1,6 +1,6 @@
-// Ranks algorithms: contention by dry runs where no closed form gives it.
+// Weighs algorithms: contention by dry runs where no closed form gives it.
 // SPDX-License-Identifier: Apache-2.0
-#include "wormcube/collectives/harness/choose.hpp"
+#include "wormcube/collectives/harness/weigh.hpp"
 
 #include "wormcube/collectives/harness/check.hpp"
 #include "wormcube/collectives/harness/contract.hpp"
@@ -20,49 +20,6 @@
 #include <fmt/core.h>
 
 namespace wormcube {
-
-namespace {
-
-/// Every combination of the algorithm's choices, defaults first; its numbers keep their defaults,
-/// but for those that it has tried, and a few values of `radix` where it settles no others.
-std::vector<Options> combinations(const Algorithm& algorithm, Rank nodes) {
-  std::vector<Options> all{Options(algorithm.options)};
-  for (const Option& option : algorithm.options) {
-    if (option.by_name) continue;
-    const std::string preset = option.text(option.preset);
-    const std::vector<Options> of_the_others = all;
-    std::vector<std::string> values(option.choices.begin(), option.choices.end());
-    if (option.name == "radix" && algorithm.settle == nullptr) {
-      for (const Rank radix : {3, 4, 8, 16}) {
-        if (radix < nodes) values.push_back(std::to_string(radix));
-      }
-    }
-    for (const std::int64_t tried : option.tried) values.push_back(std::to_string(tried));
-    for (const std::string& value : values) {
-      if (value == preset) continue;
-      for (const Options& others : of_the_others) {
-        all.push_back(others);
-        all.back().set(option.name, value);
-      }
-    }
-  }
-  return all;
-}
-
-/// Whether a number that is tried cuts a reduction's block more finely than elements, or than a dry
-/// run can tell apart.
-bool cuts_too_finely(const Collective& collective, const Topology& topology, Bytes block_bytes) {
-  const auto parts = static_cast<Bytes>(collective.parts(topology));
-  return std::ranges::any_of(collective.options.declared(),
-                             [&](const Option& option) {
-                               return !option.tried.empty() &&
-                                      collective.options.number(option.name) != option.preset;
-                             }) &&
-         (parts * collective.arguments.reduction.element_bytes > block_bytes ||
-          parts * sizeof(Interval) > largest_tagged_block);
-}
-
-}  // namespace
 
 std::string_view to_string(Contention contention) {
   switch (contention) {
@@ -194,6 +151,11 @@ std::optional<double> Weighed::us(const CostModel& model, Bytes block_bytes) con
   return predicted_us(prediction, model, block_bytes);
 }
 
+std::optional<ModelTime> Weighed::parts(const CostModel& model, Bytes block_bytes) const {
+  if (!us(model, block_bytes)) return std::nullopt;
+  return model_time(call_counts(prediction, block_bytes), model);
+}
+
 bool Weighed::has_counted() const {
   return std::ranges::any_of(
       std::array{startups, transmission, rearranged, combined, link, hops, injected},
@@ -213,77 +175,6 @@ const Weighed& Weights::operator()(const Collective& collective, Bytes block_byt
       "{} {} {}", collective.operation()->name, collective.text(), even ? 0 : block_bytes));
   if (is_new) entry->second = weigh(collective, topology_, block_bytes, bus_);
   return entry->second;
-}
-
-Standing standing(const std::optional<double>& us, Contention contention) {
-  return {!us, contention == Contention::unknown, us.value_or(0)};
-}
-
-std::vector<Priced> ranking(Operation operation, const Topology& topology, const CostModel& model,
-                            Bytes block_bytes, Ports ports, const Arguments& arguments, Bits bits) {
-  Weights weights(topology, model.bus_us.has_value());
-  return ranking(operation, weights, model, block_bytes, ports, arguments, bits);
-}
-
-std::optional<Priced> cheapest_form(const Algorithm& algorithm, Weights& weights,
-                                    const CostModel& model, Bytes block_bytes,
-                                    const Arguments& arguments, Bits bits) {
-  const Topology& topology = weights.topology();
-  std::optional<std::pair<Standing, Priced>> least;
-  for (Options& options : combinations(algorithm, topology.nodes())) {
-    Collective collective(algorithm, arguments);
-    collective.options = std::move(options);
-    if (refusal(collective, topology)) continue;
-    if (cuts_too_finely(collective, topology, block_bytes)) continue;
-    if (bits == Bits::same && same_bits(collective, topology) == SameBits::no) continue;
-    collective.settle(topology, model, block_bytes);
-    const Weighed weighed =
-        is_chosen_by_auto(algorithm) ? weights(collective, block_bytes) : Weighed{};
-    std::optional<double> us, ranked_us;
-    if (weighed.prediction.complete()) {
-      us = weighed.us(model, block_bytes);
-      ranked_us = weighed.ranked_us(model, block_bytes);
-    }
-    const Standing cost = standing(ranked_us, weighed.contention);
-    if (!least || cost < least->first) least = {cost, {std::move(collective), weighed, us}};
-  }
-  if (!least) return std::nullopt;
-  return std::move(least->second);
-}
-
-std::vector<Priced> ranking(Operation operation, Weights& weights, const CostModel& model,
-                            Bytes block_bytes, Ports ports, const Arguments& arguments, Bits bits) {
-  std::vector<Priced> all;
-  const std::vector<Collective> candidates = admitted(operation, weights.topology(), arguments);
-  LongLoop loop("predictions", candidates.size());
-  for (const Collective& collective : candidates) {
-    loop.step();
-    const Algorithm& algorithm = *collective.algorithm;
-    if (algorithm.selection == Selection::any_order ||
-        (ports == Ports::one && algorithm.ports == Ports::all))
-      continue;
-    if (auto priced = cheapest_form(algorithm, weights, model, block_bytes, arguments, bits)) {
-      all.push_back(*std::move(priced));
-    }
-  }
-  std::ranges::stable_sort(all, {}, [&](const Priced& each) {
-    std::optional<double> ranked_us;
-    if (each.us) ranked_us = each.weighed.ranked_us(model, block_bytes);
-    return std::pair(standing(ranked_us, each.weighed.contention),
-                     each.collective.algorithm->ports != ports);
-  });
-  return all;
-}
-
-Collective cheapest(Operation operation, const Topology& topology, const CostModel& model,
-                    Bytes block_bytes, Ports ports, const Arguments& arguments) {
-  const auto ranked = ranking(operation, topology, model, block_bytes, ports, arguments);
-  if (ranked.empty()) {
-    throw UsageError(
-        fmt::format("{} has no {}-port algorithm for {}; `wormcube list` shows what each needs",
-                    operation->name, to_string(ports), topology.name()));
-  }
-  return ranked.front().collective;
 }
 
 }  // namespace wormcube
