@@ -33,7 +33,7 @@ install(FILES LICENSE README.md CONTRIBUTING.md CITATION.cff DESTINATION ${doc_d
 install(DIRECTORY docs DESTINATION ${doc_dir})
 install(DIRECTORY apps/examples USE_SOURCE_PERMISSIONS DESTINATION ${doc_dir}/apps)
 install(DIRECTORY tests/package/mpi DESTINATION ${doc_dir}/tests/package)
-foreach(folder runtime collectives collectives/choose apps apps/cli apps/mpi bench python)
+foreach(folder runtime runtime/dataflow collectives collectives/choose apps apps/cli apps/mpi bench python)
   install(FILES ${folder}/README.md DESTINATION ${doc_dir}/${folder})
 endforeach()
 if(TARGET wormcube_program)

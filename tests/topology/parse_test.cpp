@@ -168,7 +168,8 @@ TEST_CASE("an edge list that cannot be read is a usage error with the line's num
       {"\xff\xfe"
        "0 1\n",
        "line 1: the text is UTF-16"},
-      {"0 \x1b[31m1234567890123456789012345\n", "line 1: '?[31m1234567890123456789..' is not a"},
+      {"0 \x1b[31m1234567890123456789012345\n",
+       "line 1: '\\x1b[31m1234567890123456789...' is not a"},
       {std::string("0 1\n1 2\0\n", 9), "line 2: a byte of value 0"},
       {"0 1\n" + std::string(5000, '7'),
        "line 2: the line has 5000 bytes; lines may have up to 4096"},
