@@ -220,7 +220,7 @@ Runs ranks_of(const Words& words, WordId word) {
     if (runs.empty() || runs.back().second != r) runs.emplace_back(r, r);
     ++runs.back().second;
   }
-  return united({}, std::move(runs));
+  return united({}, runs);
 }
 
 class PartialResults {

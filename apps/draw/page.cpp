@@ -38,7 +38,7 @@ std::string escaped(std::string_view text) {
   return result;
 }
 
-std::string json_in_html(std::string json) {
+std::string json_in_html(std::string_view json) {
   std::string result;
   result.reserve(json.size());
   for (const char c : json) {

@@ -10,7 +10,7 @@ namespace wormcube::apps {
 /// Escapes text for HTML, SVG and their attributes.
 std::string escaped(std::string_view text);
 /// Escapes JSON for a script element: a '<' could end it.
-std::string json_in_html(std::string json);
+std::string json_in_html(std::string_view json);
 
 /// The player. \param fallback  HTML for readers without JavaScript
 std::string player_page(std::string_view title, std::string json, std::string_view fallback);

@@ -326,8 +326,9 @@ void PlanData::finish() {
   machine_.finish();
   bool data = false, packets = false;
   for (int gpu = 0; gpu < plan_.ranks(); ++gpu) {
-    const auto chunks =
-        static_cast<std::size_t>(plan_.gpus[static_cast<std::size_t>(gpu)].scratch * plan_.units);
+    const int pieces = plan_.gpus[static_cast<std::size_t>(gpu)].scratch;
+    const std::size_t chunks =
+        static_cast<std::size_t>(pieces) * static_cast<std::size_t>(plan_.units);
     const std::size_t first = machine_.cells().cell(gpu, MscclBuffer::scratch, 0);
     for (std::size_t c = first; c < first + chunks; ++c) {
       data = data || machine_[c].data;

@@ -22,7 +22,7 @@ Rank ring_reach(Rank n, int sign, HalfWay half) {
 
 /// The shares for distance x that go in this direction: first and past the last.
 std::pair<int, int> ring_ways(Rank n, Rank x, int sign, HalfWay half) {
-  const int shares = ring_shares(half);
+  const auto shares = static_cast<Bytes>(ring_shares(half));
   if (shares == 1 || 2 * x != n || n == 2) return {0, shares};
   return sign > 0 ? std::pair{0, 1} : std::pair{1, 2};
 }
@@ -114,8 +114,8 @@ Span ring_share(Span block, const RingScatterPlan::Share& of, int j, int copies,
                 Bytes element_bytes) {
   const int shares = ring_shares(half);
   const Bytes elements = block.size() / element_bytes;
-  const auto part = static_cast<Bytes>(j * shares + of.share);
-  const auto parts = static_cast<Bytes>(copies * shares);
+  const Bytes part = static_cast<Bytes>(j) * shares + static_cast<Bytes>(of.share);
+  const Bytes parts = static_cast<Bytes>(copies) * shares;
   const Bytes first = elements * part / parts, last = elements * (part + 1) / parts;
   return block.subspan(first * element_bytes, (last - first) * element_bytes);
 }

@@ -250,7 +250,7 @@ ExitCode show_block(const Context& context, const ShowCommand& options, const Ou
 
 /// What messages carry and nodes hold, from the names of values.
 ExitCode show_contents(const Context& context, const ShowCommand& options,
-                       const OutputOptions& output, NamedSchedule named,
+                       const OutputOptions& output, const NamedSchedule& named,
                        std::span<const Phase> phases, const NodeSets* sets, Json json) {
   for (const std::string* const file : {&options.dot, &output.csv, &options.schedule, &options.goal,
                                         &options.msccl, &options.c, &options.chakra}) {

@@ -156,7 +156,7 @@ std::string Table::row_line(const std::vector<std::string>& cells, const Layout&
     const Column& column = columns_[c];
     const std::size_t width = layout.widths[c];
     const std::string cell = column.cut > 0 ? cut(cells[c], width, column.is_name) : cells[c];
-    const std::string padded = pad(cell, width, column.text);
+    std::string padded = pad(cell, width, column.text);
     if (!color) return padded;
     static const std::set<std::string> harmless = {"0", "yes", "-", "?"};
     if (column.verdict && !harmless.contains(cell)) return "\x1b[1;31m" + padded + "\x1b[0m";
