@@ -53,7 +53,7 @@ std::string json_in_html(std::string_view json) {
 
 namespace {
 
-std::string page(std::string_view title, std::string json, std::string_view body,
+std::string page(std::string_view title, std::string_view json, std::string_view body,
                  std::string_view script) {
   std::string html = fmt::format(
       "<!doctype html>\n<html lang=\"en\"><head><meta charset=\"utf-8\">\n"
@@ -65,7 +65,7 @@ std::string page(std::string_view title, std::string json, std::string_view body
   html.append(page_style).append("</style></head>\n<body>\n").append(body);
   if (!json.empty()) {
     html += "\n<script type=\"application/json\" id=\"wormcube\">";
-    html.append(json_in_html(std::move(json))).append("</script>");
+    html.append(json_in_html(json)).append("</script>");
   }
   html.append("\n<script>").append(script).append("</script>\n</body></html>\n");
   return html;
@@ -73,12 +73,11 @@ std::string page(std::string_view title, std::string json, std::string_view body
 
 }  // namespace
 
-std::string player_page(std::string_view title, std::string json, std::string_view fallback) {
-  return page(title, std::move(json), fmt::format("<noscript>{}</noscript>", fallback),
-              player_script);
+std::string player_page(std::string_view title, std::string_view json, std::string_view fallback) {
+  return page(title, json, fmt::format("<noscript>{}</noscript>", fallback), player_script);
 }
-std::string plot_page(std::string_view title, std::string json, std::string_view body) {
-  return page(title, std::move(json), body, plot_script);
+std::string plot_page(std::string_view title, std::string_view json, std::string_view body) {
+  return page(title, json, body, plot_script);
 }
 
 }  // namespace wormcube::apps

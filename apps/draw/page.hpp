@@ -13,8 +13,8 @@ std::string escaped(std::string_view text);
 std::string json_in_html(std::string_view json);
 
 /// The player. \param fallback  HTML for readers without JavaScript
-std::string player_page(std::string_view title, std::string json, std::string_view fallback);
+std::string player_page(std::string_view title, std::string_view json, std::string_view fallback);
 /// Plots: pictures and tables that work without a script, and a script for tool tips.
-std::string plot_page(std::string_view title, std::string json, std::string_view body);
+std::string plot_page(std::string_view title, std::string_view json, std::string_view body);
 
 }  // namespace wormcube::apps
