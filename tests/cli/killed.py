@@ -97,6 +97,7 @@ def kill_once(program, folder, number, generator, spans):
 
     def prepare():
         resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+        signal.signal(signal.SIGHUP, signal.SIG_DFL)  # under nohup it would be ignored
         for descriptor, where in ((1, "stdout"), (2, "stderr")):
             if kinds[where] == "closed":
                 os.close(descriptor)
