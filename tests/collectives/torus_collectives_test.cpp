@@ -60,6 +60,15 @@ const std::vector<Figure> figures{
     {exchanging, "rotated", "torus:5x8", 8, 40, true},
     {exchanging, "rotated", "torus:4x3x5", 6, 36, true},
     {exchanging, "rotated", "torus:8x8", 8, 64, true},
+    {exchanging, "rotated", "line:9", 20, 20, true},
+    {exchanging, "rotated", "mesh:4x4", 8, 16, true},
+    {exchanging, "rotated", "mesh:5x7", 24, 60, true},
+    {exchanging, "rotated", "mesh:3x3x3", 6, 18, true},
+    {exchanging, "rotated", "mesh:3x4x5", 18, 72, true},
+    {exchanging, "rotated", "mesh:4x2x3", 12, 24, true},
+    {exchanging, "rotated", "mesh:8x8", 32, 128, true},
+    {exchanging, "rotated", "mesh:7x12", 72, 252, true},
+    {exchanging, "rotated", "hypercube:4", 4, 8, true},
     {exchanging, "direct-product", "torus:8x8", 64, 64, true},
     {exchanging, "direct-product", "torus:5x7", 34, 34, true},
     {exchanging, "direct-product", "torus:4x8", 32, 32, true},
@@ -72,6 +81,27 @@ const std::vector<Figure> figures{
     {exchanging, "direct-product", "complete:4*complete:5", 19, 19, true},
     {exchanging, "direct-product", "line:4*complete:6*ring:3", 72, 72, true},
     {scattering, "swing", "torus:8x8", 6, 66},
+    {gathering, "bfb", "torus:4x8", 6, 7.75, true},
+    {gathering, "bfb", "torus:3x4x5", 5, 59.0 / 6, true},
+    {gathering, "bfb", "torus:4x2x3", 4, 4.6, true},
+    {gathering, "bfb", "torus:2x3x4x5", 6, 17, true},
+    {gathering, "bfb", "hypercube:6", 6, 10.5, true},
+    {gathering, "bfb", "ghc:4x3", 2, 2.2, true},
+    {gathering, "bfb", "petersen", 2, 3, true},
+    {gathering, "bfb", "star-graph:4", 4, 23.0 / 3, true},
+    {gathering, "bfb", "twisted:4x8", 4, 7.75, true},
+    {gathering, "bfb", "ring:4*line:3", 4, 11.0 / 3, true},
+    {gathering, "bfb", "torus:8x8~0-1", 8, 21, true},
+    {gathering, "bfb", "torus:4x4x4~0-1", 6, 12.6, true},
+    {gathering, "bfb", "torus:8x8~0", 8, 62.0 / 3, true},
+    {gathering, "bfb", "mesh:7x12", 17, 136.0 / 3},
+    {gathering, "bfb", "mesh:3x4x5", 9, 617.0 / 30},
+    {gathering, "bfb", "binary-tree:15", 6, 19},
+    {gathering, "bfb", "ccc:3", 6, 28.0 / 3},
+    {gathering, "bfb", "de-bruijn:2x4", 4, 7.75},
+    {scattering, "bfb", "mesh:5x7", 10, 18},
+    {scattering, "bfb:segments=16", "mesh:4x4", 21, 7.5, true},
+    {all_reduce, "bfb", "torus:3x4x5", 10, 59.0 / 180, true},
     {gathering, "swing", "ring:64", 6, 99},
     {all_reduce, "swing", "ring:8", 6, 2},
     {all_reduce, "swing", "torus:8x8", 12, 2.0625},
@@ -362,10 +392,9 @@ TEST_CASE("the newer torus algorithms say why they refuse", "[torus-collectives]
   const auto why = [](Operation operation, const char* algorithm, const char* network) {
     return refusal(with_sum(operation, algorithm), Topology::parse(network)).value_or("runs");
   };
-  CHECK(
-      why(exchanging, "rotated", "torus:2x4") ==
-      "rotated: every dimension must be a ring of 3 nodes or more, or of 1; torus:2x4 has ring:2; "
-      "use product-multiport-general or shift");
+  CHECK(why(exchanging, "rotated", "torus:2x4") ==
+        "rotated: all dimensions must be lines, or rings of 3 nodes or more; torus:2x4 has ring:2; "
+        "use product-multiport-general or shift");
   CHECK_THAT(why(exchanging, "direct-product", "ring:27"),
              Contains("ring:27 has ring:27; use shift"));
   CHECK_THAT(why(exchanging, "direct-product", "mesh:5x4"), Contains("has line:5"));

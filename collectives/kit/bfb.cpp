@@ -1,0 +1,356 @@
+// All-gather, reduce-scatter and all-reduce on any network, in as many steps as its diameter.
+// SPDX-License-Identifier: Apache-2.0
+#include "wormcube/collectives/kit/bfb_split.hpp"
+#include "wormcube/collectives/kit/handover_algorithms.hpp"
+#include "wormcube/runtime/base/recently_made.hpp"
+
+#include <algorithm>
+#include <map>
+#include <memory>
+#include <numeric>
+#include <optional>
+#include <set>
+#include <string>
+#include <utility>
+
+#include <fmt/core.h>
+
+namespace wormcube {
+
+namespace {
+
+constexpr int most_ports = most_bfb_ports, most_parts = 64;
+
+std::size_t at(Rank r) { return static_cast<std::size_t>(r); }
+
+/// What comes to each node in each step, whole blocks.
+class BfbNetwork {
+ public:
+  /// Of one step, and the least load of the busiest link.
+  using Step = std::pair<const std::vector<BfbArrivals>, BfbLoad>;
+
+  explicit BfbNetwork(const Topology& topology)
+      : nodes(topology.nodes()), neighbours(at(nodes)), steps(at(nodes)) {
+    for (Link link = 0; link < topology.links(); ++link) {
+      const Graph::Ends ends = topology.link_ends(link);
+      neighbours[at(ends.from)].push_back(ends.to);
+    }
+    for (auto& each : neighbours) std::ranges::sort(each);
+    find_distances();
+    for (Rank u = 0; u < nodes; ++u) find_arrivals(u);
+  }
+  BfbNetwork(BfbNetwork&&) = default;  // not copied: `steps` points into it
+
+  int distance(Rank u, Rank v) const { return distances_[at(u) * at(nodes) + at(v)]; }
+  /// Bit i: neighbour i of u has block v in the step before u receives it.
+  std::uint64_t havers(Rank u, Rank v) const {
+    std::uint64_t set = 0;
+    for (std::size_t i = 0; i < neighbours[at(u)].size(); ++i) {
+      if (distance(neighbours[at(u)][i], v) < distance(u, v)) set |= std::uint64_t{1} << i;
+    }
+    return set;
+  }
+  std::size_t lane(Rank u, Rank w) const {
+    const auto& all = neighbours[at(u)];
+    return static_cast<std::size_t>(std::ranges::lower_bound(all, w) - all.begin());
+  }
+
+  const Rank nodes;
+  int diameter = 0;
+  std::vector<std::vector<Rank>> neighbours;    // ascending
+  std::vector<std::vector<const Step*>> steps;  // by node and distance - 1
+
+ private:
+  void find_distances() {
+    constexpr std::uint16_t unknown = 0xffff;
+    distances_.assign(at(nodes) * at(nodes), unknown);
+    std::vector<Rank> queue;
+    for (Rank u = 0; u < nodes; ++u) {
+      std::uint16_t* const from = distances_.data() + at(u) * at(nodes);
+      queue.assign(1, u);
+      from[u] = 0;
+      for (std::size_t i = 0; i < queue.size(); ++i) {
+        for (const Rank w : neighbours[at(queue[i])]) {
+          if (from[w] != unknown) continue;
+          from[w] = static_cast<std::uint16_t>(from[queue[i]] + 1);
+          queue.push_back(w);
+        }
+      }
+      diameter = std::max<int>(diameter, from[queue.back()]);
+    }
+  }
+  /// The same arrivals come to many nodes: their load is computed once.
+  void find_arrivals(Rank u) {
+    std::vector<std::map<std::uint64_t, std::int64_t>> blocks(at(diameter));
+    for (Rank v = 0; v < nodes; ++v) {
+      if (v != u) ++blocks[at(distance(u, v) - 1)][havers(u, v)];
+    }
+    for (const auto& of_step : blocks) {
+      std::vector<BfbArrivals> arrivals;
+      for (const auto& [from, count] : of_step) arrivals.push_back({from, count});
+      const auto [step, is_new] = loads_.try_emplace(std::move(arrivals));
+      if (is_new && !step->first.empty()) step->second = bfb_load(step->first);
+      steps[at(u)].push_back(&*step);
+    }
+  }
+
+  std::vector<std::uint16_t> distances_;
+  std::map<std::vector<BfbArrivals>, BfbLoad> loads_;
+};
+
+/// Sums over windows: entry k of what `segments` copies add up to, each a step after the one
+/// before.
+std::vector<std::int64_t> staggered(std::span<const std::int64_t> loads, int segments) {
+  std::vector<std::int64_t> sums;
+  std::int64_t sum = 0;
+  for (std::size_t k = 0; k + 1 < loads.size() + at(segments); ++k) {
+    if (k < loads.size()) sum += loads[k];
+    if (k >= at(segments)) sum -= loads[k - at(segments)];
+    sums.push_back(sum);
+  }
+  return sums;
+}
+
+/// Into how many parts blocks are cut, how many of them come from which neighbour, and the cost.
+class BfbPlan {
+ public:
+  BfbPlan(std::shared_ptr<const BfbNetwork> of, int segments)
+      : network(std::move(of)), segments_(segments) {
+    parts = best_parts();
+    for (const auto& node : network->steps) {
+      for (const BfbNetwork::Step* const step : node) {
+        const auto [split, is_new] = splits_.try_emplace(step);
+        if (is_new && !step->first.empty())
+          split->second = bfb_split(step->first, parts, most_parts_on_link(step->second, parts));
+      }
+    }
+    weigh();
+  }
+
+  int steps() const { return network->diameter == 0 ? 0 : network->diameter + segments_ - 1; }
+  int all_parts() const { return segments_ * parts; }
+  /// [arrivals][neighbour]
+  const std::vector<std::vector<std::int64_t>>& split(const BfbNetwork::Step* step) const {
+    return splits_.at(step);
+  }
+
+  const std::shared_ptr<const BfbNetwork> network;
+  int parts = 1;    ///< of a segment
+  Prediction cost;  ///< of the reduce-scatter
+
+ private:
+  static std::int64_t most_parts_on_link(const BfbLoad& load, int parts) {
+    return (parts * load.blocks + load.links - 1) / load.links;
+  }
+  /// The fewest with the least time, if every step lasts as long as its busiest link.
+  int best_parts() const {
+    std::set<std::vector<BfbLoad>> unlike;
+    for (const auto& node : network->steps) {
+      std::vector<BfbLoad> of_steps;
+      for (const BfbNetwork::Step* const step : node) of_steps.push_back(step->second);
+      unlike.insert(std::move(of_steps));
+    }
+    int best = 1;
+    std::int64_t least = -1;
+    for (int count = 1; count <= most_parts; ++count) {
+      std::vector<std::int64_t> busiest(at(steps()), 0), loads;
+      for (const auto& node : unlike) {
+        loads.clear();
+        for (const BfbLoad& load : node) loads.push_back(most_parts_on_link(load, count));
+        keep_largest(busiest, staggered(loads, segments_));
+      }
+      const std::int64_t sum = std::accumulate(busiest.begin(), busiest.end(), std::int64_t{0});
+      if (least < 0 || sum * best < least * count) best = count, least = sum;
+    }
+    return best;
+  }
+  static void keep_largest(std::vector<std::int64_t>& most, const std::vector<std::int64_t>& of) {
+    std::ranges::transform(most, of, most.begin(), [](auto a, auto b) { return std::max(a, b); });
+  }
+  void weigh() {
+    std::vector<std::int64_t> moved(at(steps()), 0), combined(at(steps()), 0), loads;
+    // By node and step: what it sends in the all-gather, and so combines in the reduce-scatter.
+    std::vector<std::vector<std::int64_t>> sent(
+        at(network->nodes), std::vector<std::int64_t>(at(network->diameter), 0));
+    for (Rank u = 0; u < network->nodes; ++u) {
+      for (std::size_t w = 0; w < network->neighbours[at(u)].size(); ++w) {
+        loads.clear();
+        for (const BfbNetwork::Step* const step : network->steps[at(u)]) {
+          std::int64_t& load = loads.emplace_back(0);
+          for (const auto& of_neighbours : split(step)) load += of_neighbours[w];
+          sent[at(network->neighbours[at(u)][w])][loads.size() - 1] += load;
+        }
+        keep_largest(moved, staggered(loads, segments_));
+      }
+    }
+    for (const auto& of_node : sent) keep_largest(combined, staggered(of_node, segments_));
+    const auto blocks = [&](const std::vector<std::int64_t>& in_parts) {
+      return static_cast<double>(
+                 std::accumulate(in_parts.begin(), in_parts.end(), std::int64_t{0})) /
+             all_parts();
+    };
+    cost = {.startups = steps(), .transmission_blocks = blocks(moved), .rearranged_blocks = 0};
+    cost.link_load = network->nodes > 1 ? 1 : 0;
+    cost.link_blocks = blocks(moved);
+    cost.combined_blocks = blocks(combined);
+  }
+
+  const int segments_;
+  std::map<const BfbNetwork::Step*, std::vector<std::vector<std::int64_t>>> splits_;
+};
+
+/// Which neighbour sends each part.
+class BfbLanes {
+ public:
+  explicit BfbLanes(std::shared_ptr<const BfbPlan> of)
+      : plan_(std::move(of)),
+        network_(*plan_->network),
+        lanes_(at(network_.nodes) * at(network_.nodes) * at(plan_->parts)) {
+    for (Rank u = 0; u < network_.nodes; ++u) divide(u);
+  }
+
+  Handovers handovers() const {
+    std::size_t most_lanes = 1;
+    for (const auto& each : network_.neighbours) most_lanes = std::max(most_lanes, each.size());
+    return {plan_->steps(), plan_->all_parts(),
+            [this](Rank r, int /*step*/) {
+              std::vector<Lane> lanes;
+              for (const Rank w : network_.neighbours[at(r)])
+                lanes.push_back({{w}, {w}, static_cast<int>(network_.lane(w, r))});
+              return lanes;
+            },
+            [this](Rank r, std::span<Handovers::Turn> turns) {
+              auto turn = turns.begin();
+              for (Rank block = 0; block < network_.nodes; ++block) {
+                for (int share = 0; share < plan_->all_parts(); ++share, ++turn) {
+                  if (block == r) continue;
+                  const int parts = plan_->parts, segment = share / parts;
+                  *turn = {plan_->steps() - network_.distance(r, block) - segment,
+                           lanes_[part_at(r, block, share % parts)]};
+                }
+              }
+            },
+            static_cast<int>(most_lanes)};
+  }
+
+ private:
+  std::size_t part_at(Rank u, Rank v, int part) const {
+    return (at(u) * at(network_.nodes) + at(v)) * at(plan_->parts) + at(part);
+  }
+  void divide(Rank u) {
+    // By step and set of neighbours: what is left of each neighbour's parts.
+    std::map<std::pair<int, std::uint64_t>, std::vector<std::int64_t>> left;
+    for (int t = 1; t <= network_.diameter; ++t) {
+      const BfbNetwork::Step* const step = network_.steps[at(u)][at(t - 1)];
+      for (std::size_t i = 0; i < step->first.size(); ++i)
+        left[{t, step->first[i].from}] = plan_->split(step)[i];
+    }
+    for (Rank v = 0; v < network_.nodes; ++v) {
+      if (v == u) continue;
+      std::vector<std::int64_t>& of_neighbours =
+          left[{network_.distance(u, v), network_.havers(u, v)}];
+      std::size_t w = 0;
+      for (int part = 0; part < plan_->parts; ++part) {
+        while (of_neighbours[w] == 0) ++w;
+        --of_neighbours[w];
+        lanes_[part_at(u, v, part)] = static_cast<std::uint8_t>(w);
+      }
+    }
+  }
+
+  const std::shared_ptr<const BfbPlan> plan_;
+  const BfbNetwork& network_;
+  std::vector<std::uint8_t> lanes_;  // by node, block and part
+};
+
+/// All-gather, reduce-scatter and all-reduce on any network: in step t a node receives every block
+/// of a node t links away, from those of its neighbours that are nearer to it. Blocks are cut, so
+/// that the busiest link into a node carries as little as possible.
+///
+/// Network  any whose vertices are all nodes, of up to 64 ports; all-port. The operator must
+///          commute.
+/// Cost     D steps, D the diameter; of each the busiest link's parts: on tori, hypercubes and
+///          other symmetric networks (p - 1)/ports blocks, the bound. With S segments, each of which
+///          begins a step after the one before, D + S - 1 steps: on meshes and other networks the
+///          steps' loads even out, and the blocks approach the bound. All-reduce: twice, of vectors
+///          of p blocks.
+/// Links    each carries one message in a step.
+/// Source   L. Zhao, S. Pal, T. Chugh, W. Wang, J. Fantl, P. Basu, J. Khoury, A. Krishnamurthy,
+///          Efficient Direct-Connect Topologies for Collective Communications, NSDI 2025,
+///          arXiv:2202.03356, sec. 6. Segments: ours.
+struct BreadthFirst {
+  static int segments(const Options& options) {
+    return static_cast<int>(options.number("segments"));
+  }
+  // A plan depends on the network, not on the node: all share it.
+  static std::shared_ptr<const BfbPlan> plan(const Topology& topology, const Options& options) {
+    static RecentlyMade<Topology, BfbNetwork> networks;
+    static RecentlyMade<std::pair<Topology, int>, BfbPlan> made;
+    return made({topology, segments(options)}, [&] {
+      return BfbPlan(networks(topology, [&] { return BfbNetwork(topology); }), segments(options));
+    });
+  }
+  static std::span<const HandoverPlan> plans(Node& node, const Options& options) {
+    return node.plan<std::vector<HandoverPlan>>("bfb", {segments(options)}, [&] {
+      static RecentlyMade<std::pair<Topology, int>, BfbLanes> made;
+      const auto lanes = made({node.topology(), segments(options)},
+                              [&] { return BfbLanes(plan(node.topology(), options)); });
+      std::vector<HandoverPlan> plans;
+      plans.emplace_back(lanes->handovers(), node.size(), node.rank());
+      return plans;
+    });
+  }
+  static Prediction cost(const Setting& setting) {
+    return plan(setting.topology, setting.options)->cost;
+  }
+  static Rank parts(const Setting& setting) {
+    return plan(setting.topology, setting.options)->all_parts();
+  }
+};
+
+Need only_nodes_of_few_ports() {
+  return {fmt::format("every vertex must be a node of at most {} ports", most_ports),
+          [](const Topology& topology) -> std::optional<std::string> {
+            int ports = 0;
+            for (const int d : wide_dimensions(topology)) {
+              const Graph& graph = topology.factor(d);
+              if (graph.vertices() > graph.nodes()) return topology.name() + " has switches";
+            }
+            for (Rank r = 0; r < topology.nodes(); ++r) ports = std::max(ports, topology.ports(r));
+            if (ports <= most_ports) return std::nullopt;
+            return fmt::format("{} has a node of {}", topology.name(), ports);
+          }};
+}
+
+Algorithm bfb(std::vector<std::string_view> instead) {
+  return {
+      .operation = operations::allgather,
+      .name = "bfb",
+      .summary =
+          "every block breadth first, cut so that all links into a node carry alike; any "
+          "network without switches",
+      .source = "Zhao et al., NSDI 2025 (arXiv:2202.03356); segments: ours",
+      .ports = Ports::all,
+      .contention_free = true,
+      .exactly_once = true,
+      .neighbours_only = true,
+      .options = {{.name = "segments",
+                   .preset = 1,
+                   .least = 1,
+                   .most = 4096,
+                   .help = "number of segments of a block; each begins a step after the one before",
+                   .tried = {2, 4, 8, 16, 32, 64, 128, 256}}},
+      .needs = {only_nodes_of_few_ports(), needs::nodes_at_most(1024)},
+      .instead = std::move(instead),
+  };
+}
+
+}  // namespace
+
+WORMCUBE_ALGORITHMS(bfb){
+    allgather_by<BreadthFirst>(bfb({"all-port", "ring"})),
+    reduce_scatter_by<BreadthFirst>(bfb({"all-port", "ring"})),
+    allreduce_by<BreadthFirst>(bfb({"all-port", "ring"})),
+};
+
+}  // namespace wormcube
