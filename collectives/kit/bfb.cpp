@@ -98,6 +98,25 @@ class BfbNetwork {
   std::map<std::vector<BfbArrivals>, BfbLoad> loads_;
 };
 
+/// How many parts of the blocks come from which neighbour, in each step.
+using BfbSplits = std::map<const BfbNetwork::Step*, std::vector<std::vector<std::int64_t>>>;
+
+std::int64_t most_parts_on_link(const BfbLoad& load, int parts) {
+  return (parts * load.blocks + load.links - 1) / load.links;
+}
+
+BfbSplits bfb_splits(const BfbNetwork& network, int parts) {
+  BfbSplits splits;
+  for (const auto& node : network.steps) {
+    for (const BfbNetwork::Step* const step : node) {
+      const auto [split, is_new] = splits.try_emplace(step);
+      if (is_new && !step->first.empty())
+        split->second = bfb_split(step->first, parts, most_parts_on_link(step->second, parts));
+    }
+  }
+  return splits;
+}
+
 /// Sums over windows: entry k of what `segments` copies add up to, each a step after the one
 /// before.
 std::vector<std::int64_t> staggered(std::span<const std::int64_t> loads, int segments) {
@@ -114,16 +133,11 @@ std::vector<std::int64_t> staggered(std::span<const std::int64_t> loads, int seg
 /// Into how many parts blocks are cut, how many of them come from which neighbour, and the cost.
 class BfbPlan {
  public:
-  BfbPlan(std::shared_ptr<const BfbNetwork> of, int segments)
-      : network(std::move(of)), segments_(segments) {
+  BfbPlan(const Topology& topology, int segments)
+      : network(network_of(topology)), segments_(segments) {
     parts = best_parts();
-    for (const auto& node : network->steps) {
-      for (const BfbNetwork::Step* const step : node) {
-        const auto [split, is_new] = splits_.try_emplace(step);
-        if (is_new && !step->first.empty())
-          split->second = bfb_split(step->first, parts, most_parts_on_link(step->second, parts));
-      }
-    }
+    static RecentlyMade<std::pair<std::shared_ptr<const BfbNetwork>, int>, BfbSplits> made;
+    splits_ = made({network, parts}, [&] { return bfb_splits(*network, parts); });
     weigh();
   }
 
@@ -131,7 +145,7 @@ class BfbPlan {
   int all_parts() const { return segments_ * parts; }
   /// [arrivals][neighbour]
   const std::vector<std::vector<std::int64_t>>& split(const BfbNetwork::Step* step) const {
-    return splits_.at(step);
+    return splits_->at(step);
   }
 
   const std::shared_ptr<const BfbNetwork> network;
@@ -139,8 +153,9 @@ class BfbPlan {
   Prediction cost;  ///< of the reduce-scatter
 
  private:
-  static std::int64_t most_parts_on_link(const BfbLoad& load, int parts) {
-    return (parts * load.blocks + load.links - 1) / load.links;
+  static std::shared_ptr<const BfbNetwork> network_of(const Topology& topology) {
+    static RecentlyMade<Topology, BfbNetwork> made;
+    return made(topology, [&] { return BfbNetwork(topology); });
   }
   /// The fewest with the least time, if every step lasts as long as its busiest link.
   int best_parts() const {
@@ -177,7 +192,7 @@ class BfbPlan {
         loads.clear();
         for (const BfbNetwork::Step* const step : network->steps[at(u)]) {
           std::int64_t& load = loads.emplace_back(0);
-          for (const auto& of_neighbours : split(step)) load += of_neighbours[w];
+          for (const auto& from : split(step)) load += w < from.size() ? from[w] : 0;
           sent[at(network->neighbours[at(u)][w])][loads.size() - 1] += load;
         }
         keep_largest(moved, staggered(loads, segments_));
@@ -196,7 +211,7 @@ class BfbPlan {
   }
 
   const int segments_;
-  std::map<const BfbNetwork::Step*, std::vector<std::vector<std::int64_t>>> splits_;
+  std::shared_ptr<const BfbSplits> splits_;
 };
 
 /// Which neighbour sends each part.
@@ -284,11 +299,9 @@ struct BreadthFirst {
   }
   // A plan depends on the network, not on the node: all share it.
   static std::shared_ptr<const BfbPlan> plan(const Topology& topology, const Options& options) {
-    static RecentlyMade<Topology, BfbNetwork> networks;
     static RecentlyMade<std::pair<Topology, int>, BfbPlan> made;
-    return made({topology, segments(options)}, [&] {
-      return BfbPlan(networks(topology, [&] { return BfbNetwork(topology); }), segments(options));
-    });
+    return made({topology, segments(options)},
+                [&] { return BfbPlan(topology, segments(options)); });
   }
   static std::span<const HandoverPlan> plans(Node& node, const Options& options) {
     return node.plan<std::vector<HandoverPlan>>("bfb", {segments(options)}, [&] {
