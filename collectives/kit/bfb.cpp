@@ -2,24 +2,22 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "wormcube/collectives/kit/bfb_split.hpp"
 #include "wormcube/collectives/kit/handover_algorithms.hpp"
+#include "wormcube/collectives/kit/shortest_paths.hpp"
 #include "wormcube/runtime/base/recently_made.hpp"
 
 #include <algorithm>
 #include <map>
 #include <memory>
 #include <numeric>
-#include <optional>
 #include <set>
 #include <string>
 #include <utility>
-
-#include <fmt/core.h>
 
 namespace wormcube {
 
 namespace {
 
-constexpr int most_ports = most_bfb_ports, most_parts = 64;
+constexpr int most_parts = 64;
 
 std::size_t at(Rank r) { return static_cast<std::size_t>(r); }
 
@@ -30,60 +28,20 @@ class BfbNetwork {
   using Step = std::pair<const std::vector<BfbArrivals>, BfbLoad>;
 
   explicit BfbNetwork(const Topology& topology)
-      : nodes(topology.nodes()), neighbours(at(nodes)), steps(at(nodes)) {
-    for (Link link = 0; link < topology.links(); ++link) {
-      const Graph::Ends ends = topology.link_ends(link);
-      neighbours[at(ends.from)].push_back(ends.to);
-    }
-    for (auto& each : neighbours) std::ranges::sort(each);
-    find_distances();
-    for (Rank u = 0; u < nodes; ++u) find_arrivals(u);
+      : paths(ShortestPaths::of(topology)), steps(at(paths->nodes())) {
+    for (Rank u = 0; u < paths->nodes(); ++u) find_arrivals(u);
   }
   BfbNetwork(BfbNetwork&&) = default;  // not copied: `steps` points into it
 
-  int distance(Rank u, Rank v) const { return distances_[at(u) * at(nodes) + at(v)]; }
-  /// Bit i: neighbour i of u has block v in the step before u receives it.
-  std::uint64_t havers(Rank u, Rank v) const {
-    std::uint64_t set = 0;
-    for (std::size_t i = 0; i < neighbours[at(u)].size(); ++i) {
-      if (distance(neighbours[at(u)][i], v) < distance(u, v)) set |= std::uint64_t{1} << i;
-    }
-    return set;
-  }
-  std::size_t lane(Rank u, Rank w) const {
-    const auto& all = neighbours[at(u)];
-    return static_cast<std::size_t>(std::ranges::lower_bound(all, w) - all.begin());
-  }
-
-  const Rank nodes;
-  int diameter = 0;
-  std::vector<std::vector<Rank>> neighbours;    // ascending
+  std::shared_ptr<const ShortestPaths> paths;
   std::vector<std::vector<const Step*>> steps;  // by node and distance - 1
 
  private:
-  void find_distances() {
-    constexpr std::uint16_t unknown = 0xffff;
-    distances_.assign(at(nodes) * at(nodes), unknown);
-    std::vector<Rank> queue;
-    for (Rank u = 0; u < nodes; ++u) {
-      std::uint16_t* const from = distances_.data() + at(u) * at(nodes);
-      queue.assign(1, u);
-      from[u] = 0;
-      for (std::size_t i = 0; i < queue.size(); ++i) {
-        for (const Rank w : neighbours[at(queue[i])]) {
-          if (from[w] != unknown) continue;
-          from[w] = static_cast<std::uint16_t>(from[queue[i]] + 1);
-          queue.push_back(w);
-        }
-      }
-      diameter = std::max<int>(diameter, from[queue.back()]);
-    }
-  }
   /// The same arrivals come to many nodes: their load is computed once.
   void find_arrivals(Rank u) {
-    std::vector<std::map<std::uint64_t, std::int64_t>> blocks(at(diameter));
-    for (Rank v = 0; v < nodes; ++v) {
-      if (v != u) ++blocks[at(distance(u, v) - 1)][havers(u, v)];
+    std::vector<std::map<std::uint64_t, std::int64_t>> blocks(at(paths->diameter()));
+    for (Rank v = 0; v < paths->nodes(); ++v) {
+      if (v != u) ++blocks[at(paths->distance(u, v) - 1)][paths->next_hops(u, v)];
     }
     for (const auto& of_step : blocks) {
       std::vector<BfbArrivals> arrivals;
@@ -94,7 +52,6 @@ class BfbNetwork {
     }
   }
 
-  std::vector<std::uint16_t> distances_;
   std::map<std::vector<BfbArrivals>, BfbLoad> loads_;
 };
 
@@ -141,7 +98,9 @@ class BfbPlan {
     weigh();
   }
 
-  int steps() const { return network->diameter == 0 ? 0 : network->diameter + segments_ - 1; }
+  int steps() const {
+    return network->paths->diameter() == 0 ? 0 : network->paths->diameter() + segments_ - 1;
+  }
   int all_parts() const { return segments_ * parts; }
   /// [arrivals][neighbour]
   const std::vector<std::vector<std::int64_t>>& split(const BfbNetwork::Step* step) const {
@@ -186,14 +145,14 @@ class BfbPlan {
     std::vector<std::int64_t> moved(at(steps()), 0), combined(at(steps()), 0), loads;
     // By node and step: what it sends in the all-gather, and so combines in the reduce-scatter.
     std::vector<std::vector<std::int64_t>> sent(
-        at(network->nodes), std::vector<std::int64_t>(at(network->diameter), 0));
-    for (Rank u = 0; u < network->nodes; ++u) {
-      for (std::size_t w = 0; w < network->neighbours[at(u)].size(); ++w) {
+        at(network->paths->nodes()), std::vector<std::int64_t>(at(network->paths->diameter()), 0));
+    for (Rank u = 0; u < network->paths->nodes(); ++u) {
+      for (std::size_t w = 0; w < network->paths->neighbours(u).size(); ++w) {
         loads.clear();
         for (const BfbNetwork::Step* const step : network->steps[at(u)]) {
           std::int64_t& load = loads.emplace_back(0);
           for (const auto& from : split(step)) load += w < from.size() ? from[w] : 0;
-          sent[at(network->neighbours[at(u)][w])][loads.size() - 1] += load;
+          sent[at(network->paths->neighbours(u)[w])][loads.size() - 1] += load;
         }
         keep_largest(moved, staggered(loads, segments_));
       }
@@ -205,7 +164,7 @@ class BfbPlan {
              all_parts();
     };
     cost = {.startups = steps(), .transmission_blocks = blocks(moved), .rearranged_blocks = 0};
-    cost.link_load = network->nodes > 1 ? 1 : 0;
+    cost.link_load = network->paths->nodes() > 1 ? 1 : 0;
     cost.link_blocks = blocks(moved);
     cost.combined_blocks = blocks(combined);
   }
@@ -219,28 +178,29 @@ class BfbLanes {
  public:
   explicit BfbLanes(std::shared_ptr<const BfbPlan> of)
       : plan_(std::move(of)),
-        network_(*plan_->network),
-        lanes_(at(network_.nodes) * at(network_.nodes) * at(plan_->parts)) {
-    for (Rank u = 0; u < network_.nodes; ++u) divide(u);
+        paths_(*plan_->network->paths),
+        lanes_(at(paths_.nodes()) * at(paths_.nodes()) * at(plan_->parts)) {
+    for (Rank u = 0; u < paths_.nodes(); ++u) divide(u);
   }
 
   Handovers handovers() const {
     std::size_t most_lanes = 1;
-    for (const auto& each : network_.neighbours) most_lanes = std::max(most_lanes, each.size());
+    for (Rank r = 0; r < paths_.nodes(); ++r)
+      most_lanes = std::max(most_lanes, paths_.neighbours(r).size());
     return {plan_->steps(), plan_->all_parts(),
             [this](Rank r, int /*step*/) {
               std::vector<Lane> lanes;
-              for (const Rank w : network_.neighbours[at(r)])
-                lanes.push_back({{w}, {w}, static_cast<int>(network_.lane(w, r))});
+              for (const Rank w : paths_.neighbours(r))
+                lanes.push_back({{w}, {w}, static_cast<int>(paths_.lane(w, r))});
               return lanes;
             },
             [this](Rank r, std::span<Handovers::Turn> turns) {
               auto turn = turns.begin();
-              for (Rank block = 0; block < network_.nodes; ++block) {
+              for (Rank block = 0; block < paths_.nodes(); ++block) {
                 for (int share = 0; share < plan_->all_parts(); ++share, ++turn) {
                   if (block == r) continue;
                   const int parts = plan_->parts, segment = share / parts;
-                  *turn = {plan_->steps() - network_.distance(r, block) - segment,
+                  *turn = {plan_->steps() - paths_.distance(r, block) - segment,
                            lanes_[part_at(r, block, share % parts)]};
                 }
               }
@@ -250,20 +210,20 @@ class BfbLanes {
 
  private:
   std::size_t part_at(Rank u, Rank v, int part) const {
-    return (at(u) * at(network_.nodes) + at(v)) * at(plan_->parts) + at(part);
+    return (at(u) * at(paths_.nodes()) + at(v)) * at(plan_->parts) + at(part);
   }
   void divide(Rank u) {
     // By step and set of neighbours: what is left of each neighbour's parts.
     std::map<std::pair<int, std::uint64_t>, std::vector<std::int64_t>> left;
-    for (int t = 1; t <= network_.diameter; ++t) {
-      const BfbNetwork::Step* const step = network_.steps[at(u)][at(t - 1)];
+    for (int t = 1; t <= paths_.diameter(); ++t) {
+      const BfbNetwork::Step* const step = plan_->network->steps[at(u)][at(t - 1)];
       for (std::size_t i = 0; i < step->first.size(); ++i)
         left[{t, step->first[i].from}] = plan_->split(step)[i];
     }
-    for (Rank v = 0; v < network_.nodes; ++v) {
+    for (Rank v = 0; v < paths_.nodes(); ++v) {
       if (v == u) continue;
       std::vector<std::int64_t>& of_neighbours =
-          left[{network_.distance(u, v), network_.havers(u, v)}];
+          left[{paths_.distance(u, v), paths_.next_hops(u, v)}];
       std::size_t w = 0;
       for (int part = 0; part < plan_->parts; ++part) {
         while (of_neighbours[w] == 0) ++w;
@@ -274,7 +234,7 @@ class BfbLanes {
   }
 
   const std::shared_ptr<const BfbPlan> plan_;
-  const BfbNetwork& network_;
+  const ShortestPaths& paths_;
   std::vector<std::uint8_t> lanes_;  // by node, block and part
 };
 
@@ -321,20 +281,6 @@ struct BreadthFirst {
   }
 };
 
-Need only_nodes_of_few_ports() {
-  return {fmt::format("every vertex must be a node of at most {} ports", most_ports),
-          [](const Topology& topology) -> std::optional<std::string> {
-            int ports = 0;
-            for (const int d : wide_dimensions(topology)) {
-              const Graph& graph = topology.factor(d);
-              if (graph.vertices() > graph.nodes()) return topology.name() + " has switches";
-            }
-            for (Rank r = 0; r < topology.nodes(); ++r) ports = std::max(ports, topology.ports(r));
-            if (ports <= most_ports) return std::nullopt;
-            return fmt::format("{} has a node of {}", topology.name(), ports);
-          }};
-}
-
 Algorithm bfb(std::vector<std::string_view> instead) {
   return {
       .operation = operations::allgather,
@@ -353,7 +299,7 @@ Algorithm bfb(std::vector<std::string_view> instead) {
                    .most = 4096,
                    .help = "number of segments of a block; each begins a step after the one before",
                    .tried = {2, 4, 8, 16, 32, 64, 128, 256}}},
-      .needs = {only_nodes_of_few_ports(), needs::nodes_at_most(1024)},
+      .needs = {needs::only_nodes_of_few_ports(), needs::nodes_at_most(1024)},
       .instead = std::move(instead),
   };
 }

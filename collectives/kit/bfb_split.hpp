@@ -9,9 +9,6 @@
 
 namespace wormcube {
 
-/// The neighbours of a node are bits of a word.
-inline constexpr int most_bfb_ports = 64;
-
 /// Blocks that come to a node in one step, all of which the same of its neighbours have.
 struct BfbArrivals {
   std::uint64_t from;  ///< bit i: its neighbour i

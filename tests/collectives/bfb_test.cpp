@@ -75,7 +75,7 @@ TEST_CASE("a split gives each block its parts, from neighbours that have it, wit
     const BfbLoad load = bfb_load(arrivals);
     const std::int64_t parts = 1 + i % 60,
                        most = (parts * load.blocks + load.links - 1) / load.links;
-    std::vector<std::int64_t> from_neighbour(most_bfb_ports, 0);
+    std::vector<std::int64_t> from_neighbour(8, 0);
     const auto split = bfb_split(arrivals, parts, most);
     REQUIRE(split.size() == arrivals.size());
     for (std::size_t a = 0; a < arrivals.size(); ++a) {
