@@ -231,25 +231,28 @@ ExitCode best(Context& context, const BestCommand& given) {
   Progress progress(context, options.output, "best");
   const bool reduces =
       std::ranges::any_of(operations, [](Operation operation) { return operation->reduces; });
-  Table table({{.head = "operation", .text = true, .drop = operations.size() > 1 ? 0 : 2},
-               {.head = "topology", .text = true, .cut = 14, .is_name = true},
-               {.head = "ports", .text = true},
-               {.head = "from", .unit = "B"},
-               {.head = "to", .unit = "B"},
-               {.head = "best", .text = true, .answer = true},
-               {.head = by_replay  ? "replayed"
-                        : by_work  ? "work"
-                        : measured ? "measured"
-                                   : "model",
-                .unit = by_work ? "KiB" : "us"},
-               {.head = "links", .wide = true},
-               {.head = "links x time", .unit = "us", .wide = true},
-               {.head = "same bits", .text = true, .wide = !reduces, .drop = 3},
-               {.head = "runner-up", .text = true, .drop = 1},
-               {.head = "runner-up / best"},
-               {.head = "blocks", .wide = !options.bound},
-               {.head = "bound", .wide = !options.bound},
-               {.head = "blocks / bound", .wide = !options.bound}});
+  std::vector<Table::Column> columns{
+      {.head = "operation", .text = true, .drop = operations.size() > 1 ? 0 : 2},
+      {.head = "topology", .text = true, .cut = 14, .is_name = true},
+      {.head = "ports", .text = true},
+      {.head = "from", .unit = "B"},
+      {.head = "to", .unit = "B"},
+      {.head = "best", .text = true, .answer = true},
+      {.head = by_replay  ? "replayed"
+               : by_work  ? "work"
+               : measured ? "measured"
+                          : "model",
+       .unit = by_work ? "KiB" : "us"},
+      {.head = "links", .wide = true},
+      {.head = "links x time", .unit = "us", .wide = true},
+      {.head = "same bits", .text = true, .wide = !reduces, .drop = 3},
+      {.head = "runner-up", .text = true, .drop = 1},
+      {.head = "runner-up / best"}};
+  if (options.bound) {
+    for (const char* const head : {"blocks", "bound", "blocks / bound"})
+      columns.push_back({.head = head});
+  }
+  Table table(columns);
   std::vector<Json> results;
   BoundRatios bounds;
   bool any = false, any_near = false;
@@ -317,16 +320,25 @@ ExitCode best(Context& context, const BestCommand& given) {
         for (const auto& [first, last] : reigns(contests)) {
           const Contest& at = contests[first];
           const bool second = at.margin().has_value();
-          const BoundRatio ratio = bound.of(at);
           any_near = any_near || (at.has_winner() && at.winner().is_near_winner);
-          table.add({std::string(operation->name), topology.name(), std::string(to_string(ports)),
-                     size_text(at.block_bytes), size_text(contests[last].block_bytes),
-                     name_of(at.winner()), us_cell(at.winner()), std::to_string(topology.links()),
-                     cell(links_time(options, topology, at)),
-                     same_bits_cell(at.winner().collective(), topology),
-                     second ? name_of(at.ranked[1]) : "-", cell(at.margin()), cell(ratio.blocks),
-                     cell(ratio.bound.transmission_blocks), cell(ratio.ratio())},
-                    at.has_winner());
+          std::vector<std::string> cells{std::string(operation->name),
+                                         topology.name(),
+                                         std::string(to_string(ports)),
+                                         size_text(at.block_bytes),
+                                         size_text(contests[last].block_bytes),
+                                         name_of(at.winner()),
+                                         us_cell(at.winner()),
+                                         std::to_string(topology.links()),
+                                         cell(links_time(options, topology, at)),
+                                         same_bits_cell(at.winner().collective(), topology),
+                                         second ? name_of(at.ranked[1]) : "-",
+                                         cell(at.margin())};
+          if (options.bound) {
+            const BoundRatio ratio = bound.of(at);
+            cells.insert(cells.end(), {cell(ratio.blocks), cell(ratio.bound.transmission_blocks),
+                                       cell(ratio.ratio())});
+          }
+          table.add(cells, at.has_winner());
         }
       }
       if (options.markdown) print(fmt::format("| {} |{}\n", topology.name(), row));
