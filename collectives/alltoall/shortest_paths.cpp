@@ -36,6 +36,7 @@ class ExchangePlan {
   ExchangePlan(const Topology& topology, int limit, bool counted)
       : paths(ShortestPaths::of(topology)),
         parts(limit > 0 ? 1 : 12),
+        colours(*paths),
         limit_(limit),
         counted_(counted),
         waiting_(at(paths->nodes()) * at(paths->nodes()), parts),
@@ -57,6 +58,11 @@ class ExchangePlan {
   int startups = 0;
   std::int64_t moved = 0;  ///< parts on the busiest link, summed over the steps
   std::vector<Links> steps;
+  /// The links of one colour after the other, for nodes of one port.
+  const LinkColours colours;
+  int coloured_startups = 0;
+  std::int64_t coloured_moved = 0;
+  std::vector<std::vector<int>> used_colours;  ///< by step
 
  private:
   /// A destination, and the neighbours that are nearer to it.
@@ -100,6 +106,7 @@ class ExchangePlan {
     }
     ++startups;
     moved += busiest;
+    count_colours(sent);
     if (!counted_) {
       Links& links = steps.emplace_back(at(paths->nodes()));
       for (Rank w = 0; w < paths->nodes(); ++w) links[at(w)].resize(paths->neighbours(w).size());
@@ -116,6 +123,22 @@ class ExchangePlan {
       (each.next == each.to ? arrived : waiting_[pair(each.next, each.to)]) += each.count;
     }
     return arrived;
+  }
+
+  void count_colours(const std::vector<Sent>& sent) {
+    std::map<std::pair<Rank, std::size_t>, std::int64_t> loads;
+    for (const Sent& each : sent) loads[{each.from, each.lane}] += each.count;
+    std::map<int, std::int64_t> busiest;
+    for (const auto& [link, load] : loads) {
+      std::int64_t& most = busiest[colours.of(link.first, link.second)];
+      most = std::max(most, load);
+    }
+    std::vector<int>& used = used_colours.emplace_back();
+    for (const auto& [colour, load] : busiest) {
+      used.push_back(colour);
+      coloured_moved += load;
+    }
+    coloured_startups += static_cast<int>(used.size());
   }
 
   /// The first `count` parts of what waits.
@@ -193,30 +216,36 @@ class Station {
   Station(Node& node, const ExchangePlan& plan, ConstBlocks in, Blocks out)
       : node_(node), plan_(plan), in_(in), out_(out) {}
 
-  void take_step(const ExchangePlan::Links& links) {
+  /// \param colour  of the links that are used; -1: all
+  void take_step(const ExchangePlan::Links& links, int colour) {
     const Rank r = node_.rank();
+    const auto is_used = [&](Rank w, std::size_t lane) {
+      return !links[at(w)][lane].empty() && (colour < 0 || plan_.colours.of(w, lane) == colour);
+    };
     std::vector<Op> ops;
     std::vector<std::vector<Span>> pieces;  // of each message
     for (std::size_t i = 0; const Rank w : plan_.paths->neighbours(r)) {
-      const std::vector<Run>& runs = links[at(r)][i++];
-      if (runs.empty()) continue;
+      const std::size_t lane = i++;
+      if (!is_used(r, lane)) continue;
+      const std::vector<Run>& runs = links[at(r)][lane];
       auto& sent = pieces.emplace_back();
       for (const Run& run : runs) sent.push_back(lying(run));
       ops.push_back(send_pieces(w, sent));
     }
     Bytes coming = 0;
     for (const Rank w : plan_.paths->neighbours(r)) {
-      for (const Run& run : links[at(w)][plan_.paths->lane(w, r)])
-        coming += run.to == r ? 0 : bytes(run);
+      const std::size_t lane = plan_.paths->lane(w, r);
+      if (!is_used(w, lane)) continue;
+      for (const Run& run : links[at(w)][lane]) coming += run.to == r ? 0 : bytes(run);
     }
     const std::size_t batch = batches_.size();
     batches_.push_back({node_.memory(coming, Purpose::blocks), 0});
     Bytes used = 0;
     for (const Rank w : plan_.paths->neighbours(r)) {
-      const std::vector<Run>& runs = links[at(w)][plan_.paths->lane(w, r)];
-      if (runs.empty()) continue;
+      const std::size_t lane = plan_.paths->lane(w, r);
+      if (!is_used(w, lane)) continue;
       auto& received = pieces.emplace_back();
-      for (const Run& run : runs) {
+      for (const Run& run : links[at(w)][lane]) {
         if (run.to == r) {
           received.push_back(out_[run.from].subspan(begin(run.first), bytes(run)));
         } else {
@@ -291,42 +320,71 @@ void alltoall_shortest_paths(Node& node, const Call& call) {
   const auto plan = plan_of(node.topology(), call.options, false);
   node.local([&] { copy(call.input[node.rank()], call.output[node.rank()]); });
   Station station(node, *plan, call.input, call.output);
-  for (const ExchangePlan::Links& links : plan->steps) station.take_step(links);
+  for (const ExchangePlan::Links& links : plan->steps) station.take_step(links, -1);
 }
 
+/// The same on nodes of one port: the links of one colour after the other.
+void alltoall_shortest_paths_one_port(Node& node, const Call& call) {
+  const auto plan = plan_of(node.topology(), call.options, false);
+  node.local([&] { copy(call.input[node.rank()], call.output[node.rank()]); });
+  Station station(node, *plan, call.input, call.output);
+  for (std::size_t step = 0; step < plan->steps.size(); ++step) {
+    for (const int colour : plan->used_colours[step]) station.take_step(plan->steps[step], colour);
+  }
+}
+
+template <bool one_port>
 Prediction predict_shortest_paths(const Setting& setting) {
   const auto plan = plan_of(setting.topology, setting.options, true);
-  const double blocks = static_cast<double>(plan->moved) / plan->parts;
-  Prediction prediction{static_cast<double>(plan->startups), blocks, 0};
+  const double blocks =
+      static_cast<double>(one_port ? plan->coloured_moved : plan->moved) / plan->parts;
+  const int startups = one_port ? plan->coloured_startups : plan->startups;
+  Prediction prediction{static_cast<double>(startups), blocks, 0};
   prediction.link_load = setting.topology.nodes() > 1 ? 1 : 0;
   prediction.link_blocks = blocks;
   return prediction;
 }
 
+Algorithm shortest_paths() {
+  return {
+      .operation = operations::alltoall,
+      .name = "shortest-paths",
+      .summary =
+          "parts of every block along all shortest paths, hop by hop; any network without "
+          "switches",
+      .source = "ours; paths: Basu et al., HPDC 2024 (arXiv:2309.13541)",
+      .ports = Ports::all,
+      .contention_free = true,
+      .exactly_once = true,
+      .neighbours_only = true,
+      .options = {{.name = "limit",
+                   .preset = 0,
+                   .least = 0,
+                   .most = 4096,
+                   .help = "most blocks on a link in a step; 0: no limit, and blocks are cut",
+                   .tried = {1, 2, 4, 8, 16, 32, 64}}},
+      .needs = {needs::only_nodes_of_few_ports(), needs::nodes_at_most(256)},
+      .instead = {"shift"},
+      .predict = predict_shortest_paths<false>,
+      .program = alltoall_shortest_paths,
+      .parts = [](const Setting& setting) { return limit_of(setting.options) > 0 ? 1 : 12; },
+  };
+}
+
+Algorithm shortest_paths_one_port() {
+  Algorithm algorithm = shortest_paths();
+  algorithm.name = "shortest-paths-one-port";
+  algorithm.summary =
+      "shortest-paths for nodes of one port: its links of one colour after the other";
+  algorithm.source = "ours; paths: Basu et al., HPDC 2024; colours: Koenig 1916";
+  algorithm.ports = Ports::one;
+  algorithm.predict = predict_shortest_paths<true>;
+  algorithm.program = alltoall_shortest_paths_one_port;
+  return algorithm;
+}
+
 }  // namespace
 
-WORMCUBE_ALGORITHM(alltoall_shortest_paths){
-    .operation = operations::alltoall,
-    .name = "shortest-paths",
-    .summary =
-        "parts of every block along all shortest paths, hop by hop; any network without "
-        "switches",
-    .source = "ours; paths: Basu et al., HPDC 2024 (arXiv:2309.13541)",
-    .ports = Ports::all,
-    .contention_free = true,
-    .exactly_once = true,
-    .neighbours_only = true,
-    .options = {{.name = "limit",
-                 .preset = 0,
-                 .least = 0,
-                 .most = 4096,
-                 .help = "most blocks on a link in a step; 0: no limit, and blocks are cut",
-                 .tried = {1, 2, 4, 8, 16, 32, 64}}},
-    .needs = {needs::only_nodes_of_few_ports(), needs::nodes_at_most(256)},
-    .instead = {"rotated", "shift"},
-    .predict = predict_shortest_paths,
-    .program = alltoall_shortest_paths,
-    .parts = [](const Setting& setting) { return limit_of(setting.options) > 0 ? 1 : 12; },
-};
+WORMCUBE_ALGORITHMS(shortest_paths){shortest_paths(), shortest_paths_one_port()};
 
 }  // namespace wormcube

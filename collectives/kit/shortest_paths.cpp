@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <optional>
+#include <utility>
 
 #include <fmt/core.h>
 
@@ -52,6 +53,51 @@ std::uint64_t ShortestPaths::next_hops(Rank u, Rank v) const {
     if (distance(neighbours(u)[i], v) < distance(u, v)) set |= std::uint64_t{1} << i;
   }
   return set;
+}
+
+// Link by link. Where no colour is free at both ends, two colours change along the path of these two
+// that begins at one of them.
+LinkColours::LinkColours(const ShortestPaths& paths) {
+  const Rank p = paths.nodes();
+  for (Rank u = 0; u < p; ++u)
+    count_ = std::max(count_, static_cast<int>(paths.neighbours(u).size()));
+  constexpr Rank none = -1;
+  const auto at = [](int i) { return static_cast<std::size_t>(i); };
+  // By colour: where the link of this colour leads that leaves a node, and whence one comes.
+  std::vector<std::vector<Rank>> to(at(p), std::vector<Rank>(at(count_), none)), from = to;
+  const auto free_of = [=](const std::vector<Rank>& used) {
+    return static_cast<int>(std::ranges::find(used, none) - used.begin());
+  };
+  for (Rank u = 0; u < p; ++u) {
+    for (const Rank w : paths.neighbours(u)) {
+      const int a = free_of(to[at(u)]), b = free_of(from[at(w)]);
+      // The path from w: over the link of colour a into w, that of b out of its other end, and so on.
+      std::vector<std::pair<Rank, Rank>> path;
+      for (Rank end = w; a != b;) {
+        const Rank source = from[at(end)][at(a)];
+        if (source == none) break;
+        path.emplace_back(source, end);
+        end = to[at(source)][at(b)];
+        if (end == none) break;
+        path.emplace_back(source, end);
+      }
+      for (std::size_t i = 0; i < path.size(); ++i) {
+        const int old = i % 2 == 0 ? a : b;
+        to[at(path[i].first)][at(old)] = from[at(path[i].second)][at(old)] = none;
+      }
+      for (std::size_t i = 0; i < path.size(); ++i) {
+        const int now = i % 2 == 0 ? b : a;
+        to[at(path[i].first)][at(now)] = path[i].second;
+        from[at(path[i].second)][at(now)] = path[i].first;
+      }
+      to[at(u)][at(a)] = w, from[at(w)][at(a)] = u;
+    }
+  }
+  for (Rank u = 0; u < p; ++u) {
+    auto& colours = of_.emplace_back();
+    for (const Rank w : paths.neighbours(u))
+      colours.push_back(static_cast<int>(std::ranges::find(to[at(u)], w) - to[at(u)].begin()));
+  }
 }
 
 Need needs::only_nodes_of_few_ports() {

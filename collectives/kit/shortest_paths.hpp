@@ -44,6 +44,22 @@ class ShortestPaths {
   std::vector<std::uint16_t> distances_;
 };
 
+/// A colour for each link, as few as there are ports: those that leave a node differ, and those that
+/// enter it. So the links of one colour are what nodes of one port can use at once.
+///
+/// Source  D. Koenig, 1916: the edges of a bipartite graph have as many colours as its largest degree.
+class LinkColours {
+ public:
+  explicit LinkColours(const ShortestPaths& paths);
+
+  int count() const { return count_; }
+  int of(Rank u, std::size_t lane) const { return of_[static_cast<std::size_t>(u)][lane]; }
+
+ private:
+  int count_ = 0;
+  std::vector<std::vector<int>> of_;  // by node and neighbour
+};
+
 namespace needs {
 /// What ShortestPaths needs.
 Need only_nodes_of_few_ports();

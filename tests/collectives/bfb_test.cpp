@@ -1,6 +1,7 @@
 // Breadth-first broadcast: loads and splits of one step, laws of whole plans.
 // SPDX-License-Identifier: Apache-2.0
 #include "wormcube/collectives/kit/bfb_split.hpp"
+#include "wormcube/collectives/kit/shortest_paths.hpp"
 #include "wormcube/runtime/topology/distances.hpp"
 #include "wormcube/tests/collectives/cases.hpp"
 
@@ -8,6 +9,7 @@
 #include <map>
 #include <numeric>
 #include <random>
+#include <set>
 
 #include <catch2/catch.hpp>
 
@@ -140,5 +142,26 @@ TEST_CASE("segments bring bfb on meshes nearer to the bound", "[bfb]") {
       last = blocks;
     }
     CHECK(last < 1.02 * bound);
+  }
+}
+
+TEST_CASE("links of one colour leave a node once and enter it once", "[bfb]") {
+  std::mt19937 random(5);
+  for (int i = 0; i < 40; ++i) {
+    const Topology graph = random_graph(random, 2 + i);
+    const ShortestPaths paths(graph);
+    const LinkColours colours(paths);
+    int most_ports = 0;
+    std::set<std::pair<Rank, int>> leave, enter;
+    for (Rank u = 0; u < paths.nodes(); ++u) {
+      most_ports = std::max(most_ports, static_cast<int>(paths.neighbours(u).size()));
+      for (std::size_t lane = 0; lane < paths.neighbours(u).size(); ++lane) {
+        const int colour = colours.of(u, lane);
+        CHECK((colour >= 0 && colour < colours.count()));
+        CHECK(leave.emplace(u, colour).second);
+        CHECK(enter.emplace(paths.neighbours(u)[lane], colour).second);
+      }
+    }
+    CHECK(colours.count() == most_ports);
   }
 }

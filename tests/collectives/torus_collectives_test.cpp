@@ -76,6 +76,8 @@ const std::vector<Figure> figures{
     {exchanging, "shortest-paths", "torus:8x8", 8, 391.0 / 6},
     {exchanging, "shortest-paths", "torus:8x8~0-1", 8, 281.0 / 3},
     {exchanging, "shortest-paths", "de-bruijn:2x4", 4, 245.0 / 12},
+    {exchanging, "shortest-paths-one-port", "star-graph:4", 12, 62},
+    {exchanging, "shortest-paths-one-port", "twisted:4x8", 16, 84},
     {exchanging, "shortest-paths:limit=1", "binary-tree:15", 56, 56, true},
     {exchanging, "shortest-paths:limit=4", "binary-tree:15", 14, 56, true},
     {exchanging, "shortest-paths:limit=1", "mesh:8x8~0-1", 142, 142},
