@@ -23,9 +23,7 @@ Rank longest_side(const Topology& topology) {
   return longest;
 }
 
-bool is_mesh(const Topology& topology) {
-  return !needs::lines().complaint(topology);
-}
+bool is_mesh(const Topology& topology) { return !needs::lines().complaint(topology); }
 
 /// In which the longest dimension is done; in the others nodes may have nothing to send in some.
 Rank steps_of_dimension(const Topology& topology) {

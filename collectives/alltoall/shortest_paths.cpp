@@ -316,7 +316,7 @@ class Station {
 /// Source   ours; the paths: P. Basu, L. Zhao, J. Fantl, S. Pal, A. Krishnamurthy, J. Khoury,
 ///          Efficient All-to-All Collective Communication Schedules for Direct-Connect Topologies,
 ///          HPDC 2024, arXiv:2309.13541, which finds them by a linear program.
-void alltoall_shortest_paths(Node& node, const Call& call) {
+void exchange_on_shortest_paths(Node& node, const Call& call) {
   const auto plan = plan_of(node.topology(), call.options, false);
   node.local([&] { copy(call.input[node.rank()], call.output[node.rank()]); });
   Station station(node, *plan, call.input, call.output);
@@ -324,7 +324,7 @@ void alltoall_shortest_paths(Node& node, const Call& call) {
 }
 
 /// The same on nodes of one port: the links of one colour after the other.
-void alltoall_shortest_paths_one_port(Node& node, const Call& call) {
+void exchange_by_colours(Node& node, const Call& call) {
   const auto plan = plan_of(node.topology(), call.options, false);
   node.local([&] { copy(call.input[node.rank()], call.output[node.rank()]); });
   Station station(node, *plan, call.input, call.output);
@@ -366,7 +366,7 @@ Algorithm shortest_paths() {
       .needs = {needs::only_nodes_of_few_ports(), needs::nodes_at_most(256)},
       .instead = {"shift"},
       .predict = predict_shortest_paths<false>,
-      .program = alltoall_shortest_paths,
+      .program = exchange_on_shortest_paths,
       .parts = [](const Setting& setting) { return limit_of(setting.options) > 0 ? 1 : 12; },
   };
 }
@@ -379,12 +379,12 @@ Algorithm shortest_paths_one_port() {
   algorithm.source = "ours; paths: Basu et al., HPDC 2024; colours: Koenig 1916";
   algorithm.ports = Ports::one;
   algorithm.predict = predict_shortest_paths<true>;
-  algorithm.program = alltoall_shortest_paths_one_port;
+  algorithm.program = exchange_by_colours;
   return algorithm;
 }
 
 }  // namespace
 
-WORMCUBE_ALGORITHMS(shortest_paths){shortest_paths(), shortest_paths_one_port()};
+WORMCUBE_ALGORITHMS(alltoall_shortest_paths){shortest_paths(), shortest_paths_one_port()};
 
 }  // namespace wormcube

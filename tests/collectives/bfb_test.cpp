@@ -40,7 +40,9 @@ std::vector<BfbArrivals> random_arrivals(std::mt19937& random, int neighbours) {
 }
 
 Prediction predicted(Operation operation, const char* algorithm, const Topology& topology) {
-  return cases::collective_of(operation, algorithm).predict(topology);
+  Arguments arguments;
+  if (operation->reduces) arguments.reduction = find_reduction("sum", "int32");
+  return cases::collective_of(operation, algorithm, arguments).predict(topology);
 }
 
 /// A connected graph: a random tree and some more edges.
