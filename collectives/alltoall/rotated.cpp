@@ -285,7 +285,7 @@ class LinePhase : Phase {
 /// .., j-1 (mod D), all copies together. In a dimension bundles travel in both directions, on rings
 /// every part in the shorter one. So in every step each link has one message.
 ///
-/// Network  torus or ring of any D, every side 1, or 3 and more; or mesh or line of any D; all-port.
+/// Network  torus or ring of any D, every side 1, or 3 and more; mesh or line of any D; all-port.
 /// Cost     with N the longest side, on tori: D floor(N/2) steps; p N/8 blocks for even N, p (N^2 -
 ///          1)/(8 N) for odd N: the bisection bound, or, for odd N, the least that all links of a
 ///          ring allow. On meshes: D floor(N^2/4) steps; p floor(N^2/4)/N blocks, the bisection

@@ -27,7 +27,8 @@ struct BfbLoad {
 BfbLoad bfb_load(std::span<const BfbArrivals> arrivals);
 
 /// How many of the `parts` of the blocks come from each neighbour, [arrivals][neighbour], at most
-/// `most` from each; up to the last neighbour that any of them comes from. There must be such a split.
+/// `most` from each; up to the last neighbour that any of them comes from. There must be such a
+/// split.
 std::vector<std::vector<std::int64_t>> bfb_split(std::span<const BfbArrivals> arrivals,
                                                  std::int64_t parts, std::int64_t most);
 

@@ -55,8 +55,8 @@ std::uint64_t ShortestPaths::next_hops(Rank u, Rank v) const {
   return set;
 }
 
-// Link by link. Where no colour is free at both ends, two colours change along the path of these two
-// that begins at one of them.
+// Link by link. Where no colour is free at both ends, two colours change places along the path of
+// links of these two that begins at one of the ends.
 LinkColours::LinkColours(const ShortestPaths& paths) {
   const Rank p = paths.nodes();
   for (Rank u = 0; u < p; ++u)
@@ -71,7 +71,7 @@ LinkColours::LinkColours(const ShortestPaths& paths) {
   for (Rank u = 0; u < p; ++u) {
     for (const Rank w : paths.neighbours(u)) {
       const int a = free_of(to[at(u)]), b = free_of(from[at(w)]);
-      // The path from w: over the link of colour a into w, that of b out of its other end, and so on.
+      // The path from w: the link of colour a into w, that of b out of its other end, and so on.
       std::vector<std::pair<Rank, Rank>> path;
       for (Rank end = w; a != b;) {
         const Rank source = from[at(end)][at(a)];

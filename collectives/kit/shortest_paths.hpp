@@ -44,10 +44,11 @@ class ShortestPaths {
   std::vector<std::uint16_t> distances_;
 };
 
-/// A colour for each link, as few as there are ports: those that leave a node differ, and those that
-/// enter it. So the links of one colour are what nodes of one port can use at once.
+/// A colour for each link, as few as there are ports: those that leave a node differ, and so do
+/// those that enter it. So the links of one colour are what nodes of one port can use at once.
 ///
-/// Source  D. Koenig, 1916: the edges of a bipartite graph have as many colours as its largest degree.
+/// Source  D. Koenig, 1916: the edges of a bipartite graph need as many colours as its largest
+///         degree.
 class LinkColours {
  public:
   explicit LinkColours(const ShortestPaths& paths);

@@ -25,7 +25,7 @@ class FreeLinks {
   void take(Rank u, std::size_t lane) { free_[at(u)][lane] = State::taken; }
   void give_back(Rank u, std::size_t lane) { free_[at(u)][lane] = State::free; }
 
-  /// Whether `wanted` paths over free links, none of which two share, lead from one node to another.
+  /// Whether `wanted` paths over free links lead from one node to another, no link in two of them.
   bool has_paths(Rank from, Rank to, int wanted) {
     int found = 0;
     while (found < wanted && find_path(from, to)) ++found;
@@ -118,8 +118,9 @@ TreeSchedule pack_trees(const Topology& topology, Rank root) {
   return schedule;
 }
 
-/// Broadcast, and backwards reduce, along as many spanning trees without a common link as the fewest
-/// links that separate the root from a node. Each carries a part of the message, in segments.
+/// Broadcast, and backwards reduce, along spanning trees without a common link: as many as the
+/// fewest links that separate the root from a node. Each carries a part of the message, in
+/// segments.
 ///
 /// Network  any whose vertices are all nodes; all-port. Reductions must commute.
 /// Cost     h + s - 1 start-ups of m/(e s), for e trees of up to h links and s segments: it tends
