@@ -245,9 +245,9 @@ class BfbLanes {
 /// Network  any whose vertices are all nodes, of up to 64 ports; all-port. The operator must
 ///          commute.
 /// Cost     D steps, D the diameter; of each the busiest link's parts: on tori, hypercubes and
-///          other symmetric networks (p - 1)/ports blocks, the bound. With S segments, each a step behind
-///          the one before, D + S - 1 steps: on meshes and other networks the steps' loads even
-///          out, and the blocks approach the bound. All-reduce: twice, of vectors of p blocks.
+///          other symmetric networks (p - 1)/ports blocks, the bound. With S segments, each a step
+///          behind the one before, D + S - 1 steps: on meshes and other networks the steps' loads
+///          even out, and the blocks approach the bound. All-reduce: twice, of vectors of p blocks.
 /// Links    each carries one message in a step.
 /// Source   L. Zhao, S. Pal, T. Chugh, W. Wang, J. Fantl, P. Basu, J. Khoury, A. Krishnamurthy,
 ///          Efficient Direct-Connect Topologies for Collective Communications, NSDI 2025,
