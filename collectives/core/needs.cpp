@@ -69,6 +69,14 @@ Need rings_of_three() {
                  [](const Graph& graph) { return graph.wraps() || graph.nodes() == 1; });
 }
 
+Need rings_of_three_or_lines() {
+  return {"all dimensions must be lines, or rings of 3 nodes or more",
+          [](const Topology& topology) -> std::optional<std::string> {
+            if (!lines().complaint(topology)) return std::nullopt;
+            return rings_of_three().complaint(topology);
+          }};
+}
+
 Need lines_and_rings() {
   return factors("every dimension must be a line or a ring",
                  [](const Graph& graph) { return graph.has_direction(); });

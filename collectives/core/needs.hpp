@@ -27,6 +27,8 @@ Need rings();
 /// The same without cables: a ring of 2 has one link in each direction, not two.
 Need rings_of_three();
 Need lines_and_rings();
+/// All rings, without cables, or all lines.
+Need rings_of_three_or_lines();
 /// One dimension, a line or a ring.
 Need line_or_ring();
 /// This many dimensions.

@@ -6,6 +6,7 @@
 #include "wormcube/runtime/node/together.hpp"
 
 #include <algorithm>
+#include <utility>
 
 namespace wormcube {
 
@@ -93,8 +94,9 @@ HandoverPlan::HandoverPlan(const Handovers& handovers, Rank nodes, Rank r)
     for (int lane = 0; Message & message : messages) {
       const std::size_t here = place(step, lane++);
       given[here] = &message;
-      const Rank from = message.lane.from.rank;
-      if (from >= 0) arrivals.push_back({from, here, &message});
+      const auto [from, from_lane] = std::pair(message.lane.from.rank, message.lane.from_lane);
+      if (from >= 0)
+        arrivals.push_back({from, from_lane < 0 ? here : place(step, from_lane), &message});
     }
   }
 

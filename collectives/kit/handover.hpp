@@ -19,9 +19,10 @@ struct Peer {
   Move move = {};
 };
 
-/// One message that a node sends in a step, and the one of the same lane that it receives.
+/// One message that a node sends in a step, and one that it receives.
 struct Lane {
   Peer to, from;
+  int from_lane = -1;  ///< the lane of the latter at its sender; -1: the same
 };
 
 /// A reduce-scatter as its rule. Node r has a partial result for every block, and passes it on

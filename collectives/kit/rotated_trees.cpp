@@ -1,14 +1,9 @@
 // Broadcast and reduce along as many trees at once as a node has ports.
 // SPDX-License-Identifier: Apache-2.0
-#include "wormcube/collectives/core/algorithm.hpp"
-#include "wormcube/collectives/core/reduction.hpp"
-#include "wormcube/collectives/kit/packets.hpp"
 #include "wormcube/collectives/kit/torus_handover.hpp"
-#include "wormcube/collectives/kit/trees.hpp"
-#include "wormcube/runtime/base/recently_made.hpp"
+#include "wormcube/collectives/kit/tree_algorithms.hpp"
 
 #include <algorithm>
-#include <memory>
 #include <optional>
 #include <string>
 #include <utility>
@@ -105,49 +100,6 @@ TreeSchedule make_rotated_trees(const Topology& topology, Rank root) {
   return schedule;
 }
 
-std::shared_ptr<const TreeSchedule> rotated_trees(const Topology& topology, Rank root) {
-  static RecentlyMade<std::pair<Topology, Rank>, TreeSchedule> kept;
-  return kept({topology, root}, [&] { return make_rotated_trees(topology, root); });
-}
-
-Rank segments_in_rotation(const Options& options) {
-  return static_cast<Rank>(options.number("segments"));
-}
-
-Rank best_in_rotation(const TreeSchedule& trees, Bytes bytes, const CostModel& model) {
-  return best_packets(bytes, static_cast<double>(trees.last) / trees.trees, model);
-}
-
-Rank segments_in_rotation(const Call& call, const TreeSchedule& trees, Bytes bytes) {
-  const Rank given = segments_in_rotation(call.options);
-  return given > 0 ? given : best_in_rotation(trees, bytes, {});
-}
-
-void broadcast_rotated_trees(Node& node, const Call& call) {
-  const auto trees = rotated_trees(node.topology(), call.arguments.root);
-  const Span data = call.output.all();
-  broadcast_on_trees(node, *trees, Positions(node.topology(), false),
-                     segments_in_rotation(call, *trees, data.size()), 1, data);
-}
-
-void reduce_rotated_trees(Node& node, const Call& call) {
-  const Rank root = call.arguments.root;
-  const auto trees = rotated_trees(node.topology(), root);
-  const ConstSpan mine = call.input.all();
-  const Memory memory = node.memory(node.rank() == root ? 0 : mine.size());
-  reduce_on_trees(node, *trees, Positions(node.topology(), false),
-                  segments_in_rotation(call, *trees, mine.size()), call.arguments.reduction, mine,
-                  node.rank() == root ? call.output.all() : memory.span());
-}
-
-template <bool backwards>
-Prediction predict_rotated_trees(const Setting& setting) {
-  const Rank segments = segments_in_rotation(setting.options);
-  if (segments == 0) return {.rearranged_blocks = 0};
-  return trees_cost(setting.topology, *rotated_trees(setting.topology, setting.arguments.root),
-                    Positions(setting.topology, false), segments, backwards, LinksOfTrees::own);
-}
-
 Need one_kind_of_dimension() {
   return {
       "the dimensions must all be lines, all be rings of 3 nodes or more, or all be complete "
@@ -186,51 +138,30 @@ Need one_kind_of_dimension() {
 /// Links    each carries one message in a step.
 /// Source   ours; on hypercubes as in S. L. Johnsson, C.-T. Ho, Optimum Broadcasting and
 ///          Personalized Communication in Hypercubes, IEEE TC 38(9), 1989.
-Algorithm along_rotated_trees(Operation operation, void (*program)(Node&, const Call&)) {
+struct RotatedTreesRule {
+  static TreeSchedule make(const Topology& topology, Rank root) {
+    return make_rotated_trees(topology, root);
+  }
+  static Rank count(const Setting& setting) { return RotatedTrees::count(setting.topology); }
+};
+
+Algorithm rotated_trees() {
   return {
-      .operation = operation,
+      .operation = operations::broadcast,
       .name = "rotated-trees",
       .summary =
           "segments travel along edge-disjoint trees, one for each port; dimensions of one kind",
       .source = "ours; hypercubes: Johnsson, Ho, IEEE TC 38(9), 1989",
-      .ports = Ports::all,
-      .contention_free = true,
-      .exactly_once = true,
-      .options = {{.name = "segments",
-                   .least = 0,
-                   .most = most_packets / 2,
-                   .help = "number of segments for each tree; 0: the best number by the model, at "
-                           "most m and 4096"}},
       .needs = {one_kind_of_dimension()},
       .instead = {"ring-all-port", "pipelined-tree", "double-tree"},
-      .settle =
-          [](const Setting& setting, const CostModel& model, Bytes block_bytes, Options& options) {
-            if (segments_in_rotation(setting.options) > 0) return;
-            const auto trees = rotated_trees(setting.topology, setting.arguments.root);
-            options.set("segments", std::to_string(best_in_rotation(*trees, block_bytes, model)));
-          },
-      .predict = predict_rotated_trees<false>,
-      .program = program,
-      .parts =
-          [](const Setting& setting) {
-            return RotatedTrees::count(setting.topology) *
-                   std::max(1, segments_in_rotation(setting.options));
-          },
   };
-}
-
-Algorithm reduce_along_rotated_trees() {
-  Algorithm algorithm = along_rotated_trees(operations::reduce, reduce_rotated_trees);
-  algorithm.needs_commutative = true;
-  algorithm.predict = predict_rotated_trees<true>;
-  return algorithm;
 }
 
 }  // namespace
 
 WORMCUBE_ALGORITHMS(rotated_trees){
-    along_rotated_trees(operations::broadcast, broadcast_rotated_trees),
-    reduce_along_rotated_trees(),
+    broadcast_along<RotatedTreesRule>(rotated_trees()),
+    reduce_along<RotatedTreesRule>(rotated_trees()),
 };
 
 }  // namespace wormcube

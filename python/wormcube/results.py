@@ -45,6 +45,16 @@ class Best(Result):
     formula_winner_reason: Optional[str] = None
     formula_takes: Optional[float] = None
     formula_takes_reason: Optional[str] = None
+    winner_link_blocks: Optional[float] = None
+    winner_link_blocks_reason: Optional[str] = None
+    bound_blocks: Optional[float] = None
+    bound_blocks_reason: Optional[str] = None
+    bound_ratio: Optional[float] = None
+    bound_ratio_reason: Optional[str] = None
+    startups_bound: Optional[float] = None
+    startups_bound_reason: Optional[str] = None
+    bound_tight: Optional[bool] = None
+    bound_tight_reason: Optional[str] = None
 
 
 @dataclasses.dataclass(frozen=True)

@@ -35,7 +35,10 @@ class FlowNetwork {
   void capacity(std::size_t arc, std::int64_t capacity) { graph_[arcs_[arc]].capacity = capacity; }
 
   std::int64_t flow(Rank from, Rank to);
-  /// After flow(): whether a vertex is on the source's side of a smallest cut.
+  /// After flow(): what an arc carries; whether a vertex is on the source's side of a smallest cut.
+  std::int64_t flow_on(std::size_t arc) const {
+    return graph_[arcs_[arc]].capacity - graph_[arcs_[arc]].residual;
+  }
   bool on_source_side(Rank vertex) const { return reached_[vertex] != 0; }
 
  private:

@@ -126,8 +126,9 @@ TEST_CASE("a product works with every registered algorithm", "[apps][matvec]") {
       CAPTURE(topology.name(), operation->name, collective.text());
       Algorithms algorithms = automatic_matvec();
       algorithms.use(collective);
-      const bool goes_by_distance =
-          collective.name() == "neighbours" || collective.name() == "rotated-trees";
+      const bool goes_by_distance = collective.name() == "neighbours" ||
+                                    collective.name() == "rotated-trees" ||
+                                    collective.name() == "tree-packing";
       if (goes_by_distance && vectors_on == VectorsOn::diagonal) {
         // On a line it takes as many steps as the root is far from the end.
         if (topology.name() == "mesh:4x4") {

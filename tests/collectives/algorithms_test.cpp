@@ -336,7 +336,7 @@ TEST_CASE("auto counts contention that no formula knows, and does not trust what
   // Modelled without contention, pairwise and shift would be the cheapest.
   CHECK(chosen(operations::reduce_scatter, "ccc:3").name() == "ring");
   CHECK(chosen(operations::alltoall, "circulant:12+1+3").name() == "bruck");
-  CHECK(chosen(operations::alltoall, "ccc:3").name() == "shift");
+  CHECK(chosen(operations::alltoall, "ccc:3").name() == "shortest-paths-one-port");
   // Of 896 nodes shift would be 800 000 messages.
   const Topology large = Topology::parse("ccc:7");
   const Weighed shift = weigh(Collective(find_algorithm(operations::alltoall, "shift")), large);

@@ -1,5 +1,6 @@
 // wormcube best: the best algorithm for each network, block size and port model.
 // SPDX-License-Identifier: Apache-2.0
+#include "wormcube/apps/cli/commands/best_bound.hpp"
 #include "wormcube/apps/cli/commands/commands.hpp"
 #include "wormcube/apps/cli/core/json.hpp"
 #include "wormcube/apps/cli/core/print.hpp"
@@ -43,7 +44,7 @@ struct BestCommand {
   EqualCostOptions equal_cost;
   MachineFlags machine;
   int iterations = 11;
-  bool markdown = false;
+  bool markdown = false, bound = false;
   OutputOptions output;
   std::vector<const CLI::Option*> of_measuring;  // options that have no effect otherwise
 };
@@ -230,23 +231,30 @@ ExitCode best(Context& context, const BestCommand& given) {
   Progress progress(context, options.output, "best");
   const bool reduces =
       std::ranges::any_of(operations, [](Operation operation) { return operation->reduces; });
-  Table table({{.head = "operation", .text = true, .drop = operations.size() > 1 ? 0 : 2},
-               {.head = "topology", .text = true, .cut = 14, .is_name = true},
-               {.head = "ports", .text = true},
-               {.head = "from", .unit = "B"},
-               {.head = "to", .unit = "B"},
-               {.head = "best", .text = true, .answer = true},
-               {.head = by_replay  ? "replayed"
-                        : by_work  ? "work"
-                        : measured ? "measured"
-                                   : "model",
-                .unit = by_work ? "KiB" : "us"},
-               {.head = "links", .wide = true},
-               {.head = "links x time", .unit = "us", .wide = true},
-               {.head = "same bits", .text = true, .wide = !reduces, .drop = 3},
-               {.head = "runner-up", .text = true, .drop = 1},
-               {.head = "runner-up / best"}});
+  std::vector<Table::Column> columns{
+      {.head = "operation", .text = true, .drop = operations.size() > 1 ? 0 : 2},
+      {.head = "topology", .text = true, .cut = 14, .is_name = true},
+      {.head = "ports", .text = true},
+      {.head = "from", .unit = "B"},
+      {.head = "to", .unit = "B"},
+      {.head = "best", .text = true, .answer = true},
+      {.head = by_replay  ? "replayed"
+               : by_work  ? "work"
+               : measured ? "measured"
+                          : "model",
+       .unit = by_work ? "KiB" : "us"},
+      {.head = "links", .wide = true},
+      {.head = "links x time", .unit = "us", .wide = true},
+      {.head = "same bits", .text = true, .wide = !reduces, .drop = 3},
+      {.head = "runner-up", .text = true, .drop = 1},
+      {.head = "runner-up / best"}};
+  if (options.bound) {
+    for (const char* const head : {"blocks", "bound", "blocks / bound"})
+      columns.push_back({.head = head});
+  }
+  Table table(columns);
   std::vector<Json> results;
+  BoundRatios bounds;
   bool any = false, any_near = false;
   std::vector<double> formula_ratios;
   std::vector<std::string> notes;
@@ -292,8 +300,13 @@ ExitCode best(Context& context, const BestCommand& given) {
       std::string row;
       for (const Ports ports : all_ports) {
         const std::vector<Contest>& contests = contests_of[ports];
+        BoundOfCell bound(operation, topology, ports, options.bound);
         for (const Contest& contest : contests) {
           results.push_back(contest_json(options, operation, topology, ports, contest));
+          const BoundRatio ratio = bound.of(contest);
+          ratio.add_json(results.back());
+          bounds.add(ratio, fmt::format("{}, {}, {}", operation->name, topology.name(),
+                                        ports_name(ports)));
           any = any || contest.has_winner();
           const auto takes = contest.has_winner() ? contest.formula_ratio() : std::nullopt;
           if (takes) formula_ratios.push_back(*takes);
@@ -308,13 +321,24 @@ ExitCode best(Context& context, const BestCommand& given) {
           const Contest& at = contests[first];
           const bool second = at.margin().has_value();
           any_near = any_near || (at.has_winner() && at.winner().is_near_winner);
-          table.add({std::string(operation->name), topology.name(), std::string(to_string(ports)),
-                     size_text(at.block_bytes), size_text(contests[last].block_bytes),
-                     name_of(at.winner()), us_cell(at.winner()), std::to_string(topology.links()),
-                     cell(links_time(options, topology, at)),
-                     same_bits_cell(at.winner().collective(), topology),
-                     second ? name_of(at.ranked[1]) : "-", cell(at.margin())},
-                    at.has_winner());
+          std::vector<std::string> cells{std::string(operation->name),
+                                         topology.name(),
+                                         std::string(to_string(ports)),
+                                         size_text(at.block_bytes),
+                                         size_text(contests[last].block_bytes),
+                                         name_of(at.winner()),
+                                         us_cell(at.winner()),
+                                         std::to_string(topology.links()),
+                                         cell(links_time(options, topology, at)),
+                                         same_bits_cell(at.winner().collective(), topology),
+                                         second ? name_of(at.ranked[1]) : "-",
+                                         cell(at.margin())};
+          if (options.bound) {
+            const BoundRatio ratio = bound.of(at);
+            cells.insert(cells.end(), {cell(ratio.blocks), cell(ratio.bound.transmission_blocks),
+                                       cell(ratio.ratio())});
+          }
+          table.add(cells, at.has_winner());
         }
       }
       if (options.markdown) print(fmt::format("| {} |{}\n", topology.name(), row));
@@ -348,6 +372,7 @@ ExitCode best(Context& context, const BestCommand& given) {
                "can take more or less than the modelled time");
   }
   for (const std::string& note : notes) print_note(options.output, note);
+  if (options.bound) print_note(options.output, bounds.text());
   if (options.choice.by != "formula") print_note(options.output, agreement_text(formula_ratios));
   write_results(context, options.output, results, false);
   return passed;
@@ -371,6 +396,8 @@ Action add_best(CLI::App& program) {
       ->check(no_number_of_ports())
       ->check(one_of({"one", "all", "both"}));
   app.add_flag("--markdown", options->markdown, "Print a Markdown table for each operation")
+      ->group("Output");
+  app.add_flag("--bound", options->bound, "Compare each winner's busiest link with the lower bound")
       ->group("Output");
   add_choice_options(app, options->choice, options->model, "--cost",
                      {"formula", "replay", "work", "measured"});
@@ -404,6 +431,7 @@ Action add_best(CLI::App& program) {
       "  wormcube best alltoall --on torus:8x8\n"
       "  wormcube best alltoall --on torus:4x4,mesh:4x4 --cost replay --machine paragon\n"
       "  wormcube best allgather --on ring:64,torus:8x8,hypercube:6 --wide\n"
+      "  wormcube best --on torus:8x8,mesh:7x12,petersen --bytes 1G --bound\n"
       "  wormcube best allgather --on torus:8x8,hypercube:6 --equal-cost-to hypercube:6\n"
       "  wormcube best allreduce --on ring:27,torus:8x8 --ports all --bytes 1K..16M --json "
       "map.json");
