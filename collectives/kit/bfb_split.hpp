@@ -2,9 +2,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <compare>
 #include <cstdint>
 #include <span>
+#include <tuple>
 #include <vector>
 
 namespace wormcube {
@@ -13,13 +13,17 @@ namespace wormcube {
 struct BfbArrivals {
   std::uint64_t from;  ///< bit i: its neighbour i
   std::int64_t blocks;
-  friend auto operator<=>(const BfbArrivals&, const BfbArrivals&) = default;
+  friend bool operator<(const BfbArrivals& a, const BfbArrivals& b) {
+    return std::tie(a.from, a.blocks) < std::tie(b.from, b.blocks);
+  }
 };
 
 /// The blocks that a set of neighbours must send through this many links.
 struct BfbLoad {
   std::int64_t blocks = 0, links = 1;
-  friend auto operator<=>(const BfbLoad&, const BfbLoad&) = default;
+  friend bool operator<(const BfbLoad& a, const BfbLoad& b) {
+    return std::tie(a.blocks, a.links) < std::tie(b.blocks, b.links);
+  }
 };
 
 /// The least load of the busiest link, when blocks may be cut: the largest of blocks / links, over
